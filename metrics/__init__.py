@@ -1,0 +1,1 @@
+"""From counters per minute to published figures."""

@@ -1,0 +1,1 @@
+"""The shell: Kafka, Redis, Faust, and the command line."""

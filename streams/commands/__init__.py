@@ -1,0 +1,1 @@
+"""What `lara` answers to."""

@@ -1,0 +1,1 @@
+"""Where entities and buckets live."""
