@@ -1,0 +1,61 @@
+"""The document: its placements and the actions on it, which it resolves by rules 1 to 3."""
+
+from typing import cast
+
+from attribution.entities import Entity, key_of, split_key
+from attribution.events import Placement
+from attribution.lineage import Resolution, decided, placements_of, resolve, resolve_placing
+from attribution.semantics import Semantics
+from attribution.statements import Act, Address, Content, Decision, Offer, Placed
+
+
+def speak_document(identity: str, entity: Entity, semantics: Semantics) -> dict[Address, Content]:
+    """For every action: the decision, and the offers to retrievals; or the action itself to its request."""
+    placed = [cast(Placed, content) for _, _, content in entity.heard("placement")]
+    retrievals = frozenset(split_key(sender)[1] for sender, _, _ in entity.heard("retrieval_excluded"))
+    placements, excluded = placements_of(placed, retrievals)
+    said: dict[Address, Content] = {}
+    for _, _, content in entity.heard("act"):
+        act = cast(Act, content)
+        resolution = decided("excluded") if act.placement_id in excluded else resolve(act, placements)
+        said.update(_statements(act, resolution, None))
+    for lineage in placements.values():
+        if (act_of_placing := _placing(lineage.first)) is not None:
+            placed_through_itself = resolve_placing(act_of_placing, lineage, placements)
+            said.update(_statements(act_of_placing, placed_through_itself, act_of_placing))
+    for first in excluded.values():
+        if (act_of_placing := _placing(first)) is not None:
+            said.update(_statements(act_of_placing, decided("excluded"), act_of_placing))
+    return said
+
+
+def _placing(first: Placement) -> Act | None:
+    """The action `place` of a placement whose first record names an actor."""
+    if first.actor is None:
+        return None
+    return Act(
+        id=f"place:{first.document_id}/{first.placement_id}",
+        ts=first.ts,
+        actor=first.actor,
+        verb="place",
+        session_guid=first.session_guid,
+        surface=first.surface,
+        request_id=first.request_id,
+        asset_id=first.asset_id,
+        document_id=first.document_id,
+        placement_id=first.placement_id,
+    )
+
+
+def _statements(act: Act, resolution: Resolution, carried: Act | None) -> dict[Address, Content]:
+    decision = resolution.decision
+    if decision is None and act.request_id is not None:
+        return {Address(key_of("request", act.request_id), "act", act.id): act}
+    decision = decision or Decision("none")
+    if carried is not None:
+        decision = Decision(decision.rule, decision.retrievals, decision.dangling, carried)
+    said: dict[Address, Content] = {Address(key_of("action", act.id), "decision", act.id): decision}
+    for retrieval_id, routes in resolution.routes.items():
+        address = Address(key_of("retrieval", retrieval_id), "offer", act.id)
+        said[address] = Offer(act, decision.rule, routes)
+    return said

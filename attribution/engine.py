@@ -1,0 +1,249 @@
+"""Settle a batch of events: states in, new states, bucket differences and outputs due out. No I/O.
+
+Theory. `settle` is a generator: it yields `Load` and `Save` and is sent what a store answers, so the same
+code runs against Redis, against memory, and against a simulator that stops between any two of them.
+
+Rules (each is needed; the simulator fails without it):
+- Layer by layer in the order of `STAGES`: senders are saved before their receivers hear of it.
+- What changed is stated to whom it concerns. What came again is stated again, changed or not ("heal"):
+  a crash between two saves is repaired by redelivery.
+- A save compares versions. What was lost is loaded again, settled again, and from then on healed.
+- A new version is above the old one and at least the floor, so that no version number comes back with other
+  content after a store was rolled back.
+"""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from attribution.contribution import Counter, difference
+from attribution.entities import NOBODY, Entity, key_of, split_key, with_message, with_record
+from attribution.events import Event, Prompt, Retrieval, identity, request_of, type_of
+from attribution.exclusion import excluded_by_itself
+from attribution.outputs import Output, conflicts
+from attribution.semantics import Semantics
+from attribution.stages import HOMES, KINDS, SCOPES, STAGES, SUBJECT, Layer
+from attribution.statements import Address, Content, Message, Named
+
+
+class Load(NamedTuple):
+    """Asks for the entities of these keys; answered with a mapping of those that exist."""
+
+    keys: Sequence[str]
+
+
+class Write(NamedTuple):
+    """One entity to be written if the stored version is still `expected`."""
+
+    key: str
+    expected: int
+    entity: Entity
+    deltas: Mapping[tuple[int, Counter], int]
+    due: bool
+
+
+class Save(NamedTuple):
+    """Asks for these writes, each shard all or nothing; answered with the keys that were not written."""
+
+    writes: Sequence[Write]
+
+
+Settling: TypeAlias = Generator[Load | Save, Any, list[str]]
+Heal: TypeAlias = frozenset[str | None]  # the subjects to restate; with None, everything
+NOTHING: Final[Heal] = frozenset()
+ALL: Final[Heal] = frozenset({None})
+
+
+class _Visit:
+    """What reached one entity at one layer: records, messages, and what must be restated."""
+
+    def __init__(self) -> None:
+        self.records: list[tuple[int, Event]] = []
+        self.messages: list[Message] = []
+        self.heal = NOTHING
+        self.woken = False
+
+
+class _Held(NamedTuple):
+    """An entity in hand: as it was when first loaded in this batch, and as last saved or loaded."""
+
+    baseline: Entity
+    stored: Entity
+
+
+def settle(events: Sequence[Event], semantics: Semantics, floor: Callable[[str], int]) -> Settling:
+    """Settle events; returns the disposition of each, in order.
+
+    `floor(key)` is the least version a write to that key may have. Sent to the generator: for `Load` a
+    mapping of keys to entities, for `Save` a collection of the keys that were not written.
+    """
+    batch = _Batch(events, semantics, floor)
+    for layer in range(len(STAGES)):
+        yield from batch.run(layer)
+    return batch.dispositions
+
+
+class _Batch:
+    def __init__(self, events: Sequence[Event], semantics: Semantics, floor: Callable[[str], int]) -> None:
+        self._semantics = semantics
+        self._floor = floor
+        self._held: dict[str, _Held] = {}
+        self._visits: list[dict[str, _Visit]] = [{} for _ in STAGES]
+        self._spoken: dict[tuple[str, str], list[_Spoken]] = {}
+        self.dispositions = ["applied"] * len(events)
+        for number, event in enumerate(events):
+            self._receive(number, event)
+
+    def _receive(self, number: int, event: Event) -> None:
+        kind = HOMES[type_of(event)]
+        key = key_of(kind, identity(event))
+        self._visit(_LAYERS[kind][0], key).records.append((number, event))
+        request = _named_request(event)
+        if request is not None:
+            address = Address(key_of("request", request), "named", key)
+            self._deliver(Message(address, key, 1, Named(), heal=False))
+
+    def _visit(self, layer: int, key: str) -> _Visit:
+        visits = self._visits[layer]
+        if key not in visits:
+            visits[key] = _Visit()
+        return visits[key]
+
+    def _deliver(self, message: Message) -> None:
+        receiver = message.address.receiver
+        self._visit(_HEARS[(split_key(receiver)[0], message.address.topic)], receiver).messages.append(
+            message
+        )
+
+    def run(self, layer: int) -> Generator[Load | Save, Any, None]:
+        """Settle one layer: load, apply and save until nothing is lost, and speak for what was saved."""
+        visits = self._visits[layer]
+        while visits:
+            yield from self._load([key for key in visits if key not in self._held])
+            afters = {key: self._apply(key, visit) for key, visit in visits.items()}
+            writes = [write for key, after in afters.items() if (write := self._write(key, after))]
+            lost = frozenset((yield Save(writes)) if writes else ())
+            written = {write.key: write.entity for write in writes}
+            for key, visit in visits.items():
+                if key not in lost:
+                    self._settled(layer, key, visit, written.get(key))
+            for key in lost:
+                del self._held[key]
+                visits[key].heal = ALL
+            visits = {key: visits[key] for key in lost}
+
+    def _load(self, keys: Sequence[str]) -> Generator[Load | Save, Any, None]:
+        if keys:
+            found: Mapping[str, Entity] = yield Load(keys)
+            for key in keys:
+                entity = found.get(key, NOBODY)
+                self._held[key] = _Held(entity, entity)
+
+    def _apply(self, key: str, visit: _Visit) -> Entity:
+        """The entity after everything that reached it; notes dispositions and what must be restated."""
+        entity = self._held[key].stored
+        heal = set(visit.heal)
+        for message in visit.messages:
+            after = with_message(entity, message)
+            if message.heal or after is entity:
+                heal |= _scope(message)
+            entity = after
+        known = {record.digest for record in entity.own}
+        for number, event in visit.records:
+            before, entity = entity, with_record(entity, event)
+            self.dispositions[number] = self._disposition(key, before, entity, event)
+            if event.digest in known or all(event.digest != record.digest for record in entity.own):
+                heal |= ALL
+        visit.heal = frozenset(heal)
+        return entity
+
+    def _disposition(self, key: str, before: Entity, after: Entity, event: Event) -> str:
+        standing = after.own[0]
+        if excluded_by_itself(standing, self._semantics.exclusion):
+            return "synthetic"
+        if not before.own:
+            return "applied"
+        other = before.own[0] if standing is event else standing
+        if KINDS[split_key(key)[0]].conflicts and conflicts(event, other):
+            return "duplicate" if any(event.digest == one.digest for one in before.own) else "conflict"
+        return "duplicate"
+
+    def _write(self, key: str, after: Entity) -> Write | None:
+        before = self._held[key].stored
+        if after is before:
+            return None
+        kind, (_, name) = KINDS[split_key(key)[0]], split_key(key)
+        contributions = (kind.contribute(name, entity, self._semantics) for entity in (before, after))
+        due = kind.outputs(name, before, self._semantics) != kind.outputs(name, after, self._semantics)
+        version = max(before.version + 1, self._floor(key))
+        entity = after._replace(version=version, former=self._former(key, before, after))
+        return Write(key, before.version, entity, difference(*contributions), due)
+
+    def _former(self, key: str, before: Entity, after: Entity) -> frozenset[Address]:
+        """Addresses that some layer of the entity once told something, and now tells nothing."""
+        told, tells = set(before.former), set[Address]()
+        for layer in _LAYERS[split_key(key)[0]]:
+            told.update(self._says(STAGES[layer], key, before))
+            tells.update(self._says(STAGES[layer], key, after))
+        return frozenset(told - tells)
+
+    def _settled(self, layer: int, key: str, visit: _Visit, written: Entity | None) -> None:
+        """Speak for an entity that is saved or unchanged, and wake its later layers."""
+        if written is not None:
+            self._held[key] = _Held(self._held[key].baseline, written)
+        elif not visit.heal and not visit.woken:
+            return
+        self._speak(STAGES[layer], key, visit.heal)
+        for later in _LAYERS[STAGES[layer].kind]:
+            if later > layer:
+                waking = self._visit(later, key)
+                waking.woken = True
+                waking.heal |= visit.heal
+
+    def _speak(self, layer: Layer, key: str, heal: Heal) -> None:
+        baseline, stored = self._held[key]
+        before, after = self._says(layer, key, baseline), self._says(layer, key, stored)
+        former = {address for address in stored.former if address.topic in layer.says}
+        for address in before.keys() | after.keys() | former:
+            content = after.get(address)
+            again = None in heal or address.subject in heal
+            if again or content != before.get(address):
+                self._deliver(Message(address, key, stored.version, content, again))
+
+    def _says(self, layer: Layer, key: str, entity: Entity) -> Mapping[Address, Content]:
+        """What a layer says for an entity; remembered, since it depends on nothing but these two parts."""
+        spoken = self._spoken.setdefault((layer.name, key), [])
+        for own, said, statements in spoken:
+            if own is entity.own and said is entity.said:
+                return statements
+        statements = layer.speak(split_key(key)[1], entity, self._semantics)
+        spoken.append((entity.own, entity.said, statements))
+        return statements
+
+
+_Spoken: TypeAlias = tuple[tuple[Event, ...], Mapping[str, object], Mapping[Address, Content]]
+
+
+def _named_request(event: Event) -> str | None:
+    """The request an event names: a retrieval one of its own by default; a prompt is the request."""
+    if isinstance(event, Prompt):
+        return None
+    return request_of(event) if isinstance(event, Retrieval) else event.request_id
+
+
+def _scope(message: Message) -> Heal:
+    """What the hearing layer must restate when this message came again."""
+    return frozenset({message.address.subject}) if SCOPES[message.address.topic] == SUBJECT else ALL
+
+
+_LAYERS: Final[Mapping[str, tuple[int, ...]]] = {
+    kind: tuple(number for number, layer in enumerate(STAGES) if layer.kind == kind) for kind in KINDS
+}
+_HEARS: Final[Mapping[tuple[str, str], int]] = {
+    (layer.kind, topic): number for number, layer in enumerate(STAGES) for topic in layer.hears
+}
+
+
+def outputs_of(key: str, entity: Entity, semantics: Semantics) -> list[Output]:
+    """The records that the output topics should hold of an entity, without its version."""
+    kind, name = split_key(key)
+    return KINDS[kind].outputs(name, entity, semantics)

@@ -1,0 +1,121 @@
+"""The state of one entity, whatever its kind: what it was sent, what it was told, whom it no longer tells.
+
+Rules:
+- `own` holds the event records of which this entity is the home, at most `MAXIMUM_VARIANTS` of the smallest.
+- `said` holds, for every (topic, sender, subject), the statement with the sender's newest version.
+- `former` holds the addresses that were once told something and now are told nothing: they must hear that.
+- An entity is a frozen value; a change gives a new one, and its stored form carries the version in front.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from attribution.events import Event, standing_order
+from attribution.statements import Address, Content, Message
+
+MAXIMUM_VARIANTS: Final = 16  # of one identity: a producer re-sends a record, or reuses an id a few times
+
+
+class Said(NamedTuple):
+    """A statement as received: the sender's version, and what it said."""
+
+    version: int
+    content: Content | None
+
+
+SaidKey = tuple[str, str]  # (sender, subject)
+
+
+class Entity(NamedTuple):
+    """One entity. Version 0 is the entity nobody has written yet."""
+
+    version: int = 0
+    own: tuple[Event, ...] = ()
+    said: Mapping[str, Mapping[SaidKey, Said]] = MappingProxyType({})
+    former: frozenset[Address] = frozenset()
+
+    @property
+    def standing(self) -> Event | None:
+        """The record that stands, of those this entity is home to."""
+        return self.own[0] if self.own else None
+
+    def heard(self, topic: str) -> Iterator[tuple[str, str, Content]]:
+        """(sender, subject, content) of every statement that says something, under one topic."""
+        for (sender, subject), said in self.said.get(topic, {}).items():
+            if said.content is not None:
+                yield sender, subject, said.content
+
+    def hears_from(self, topic: str, sender: str) -> bool:
+        """Does this sender say anything under this topic?"""
+        return any(who == sender for who, _, _ in self.heard(topic))
+
+
+NOBODY: Final = Entity()
+
+
+def with_record(entity: Entity, event: Event) -> Entity:
+    """The entity after one more record of its own; the same object if it had that record."""
+    if any(event.digest == known.digest for known in entity.own):
+        return entity
+    own = sorted((*entity.own, event), key=standing_order)[:MAXIMUM_VARIANTS]
+    return entity if own == list(entity.own) else entity._replace(own=tuple(own))
+
+
+def with_message(entity: Entity, message: Message) -> Entity:
+    """The entity after a statement; the same object if it holds that one or a newer one."""
+    topic, key = message.address.topic, (message.sender, message.address.subject)
+    known = entity.said.get(topic, {}).get(key)
+    if known is not None and known.version >= message.version:
+        return entity
+    if known is None and message.content is None:
+        return entity
+    statements = {**entity.said.get(topic, {}), key: Said(message.version, message.content)}
+    return entity._replace(said={**entity.said, topic: statements})
+
+
+class _Stored(Struct, array_like=True):
+    own: list[Event]
+    said: list[tuple[str, str, str, int, Content | None]]
+    former: list[tuple[str, str, str]]
+
+
+_encoder: Final = msgspec.msgpack.Encoder()
+_decoder: Final = msgspec.msgpack.Decoder(_Stored)
+
+
+def encode(entity: Entity) -> bytes:
+    """The stored form, without the version (the store keeps that in front)."""
+    said = [
+        (topic, sender, subject, statement.version, statement.content)
+        for topic, statements in entity.said.items()
+        for (sender, subject), statement in statements.items()
+    ]
+    return _encoder.encode(_Stored(list(entity.own), said, sorted(entity.former)))
+
+
+def decode(version: int, blob: bytes) -> Entity:
+    """The entity of a stored form. Raises `msgspec.DecodeError` on foreign bytes."""
+    stored = _decoder.decode(blob)
+    said: dict[str, dict[SaidKey, Said]] = {}
+    for topic, sender, subject, sent_version, content in stored.said:
+        said.setdefault(topic, {})[(sender, subject)] = Said(sent_version, content)
+    return Entity(version, tuple(stored.own), said, _addresses(stored.former))
+
+
+def _addresses(stored: Iterable[tuple[str, str, str]]) -> frozenset[Address]:
+    return frozenset(Address(*address) for address in stored)
+
+
+def key_of(kind: str, identity: str) -> str:
+    """The key of an entity: `retrieval:r1`."""
+    return f"{kind}:{identity}"
+
+
+def split_key(key: str) -> tuple[str, str]:
+    """(kind, identity) of a key."""
+    kind, _, identity = key.partition(":")
+    return kind, identity

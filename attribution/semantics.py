@@ -1,0 +1,66 @@
+"""What a deployment may configure of the meaning of its figures, as one frozen value.
+
+Two runs with the same events and the same `Semantics` have the same figures; its fingerprint is kept
+beside the state, because state counted under one meaning cannot be continued under another.
+"""
+
+import hashlib
+import unicodedata
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from attribution.definitions import DEFAULT_DEFINITIONS, STANDARD, Definition
+
+MINUTE_MS: Final = 60_000
+DAY_MS: Final = 86_400_000
+ATTRIBUTION_HORIZON_MS: Final = 30 * DAY_MS  # for an action only the 30 days before it exist
+CLOCK_SKEW_MS: Final = 5 * MINUTE_MS  # a claim may name a retrieval stamped this much later
+LATENESS_MS: Final = 7 * DAY_MS  # older than its broker timestamp by more than this: late
+STATE_HORIZON_MS: Final = ATTRIBUTION_HORIZON_MS + LATENESS_MS
+
+DEFAULT_SURFACES: Final = ("chat", "gallery", "editor", "unknown")
+UNKNOWN_SURFACE: Final = "unknown"
+OTHER: Final = "other"
+
+
+class Exclusion(Struct, frozen=True):
+    """Which traffic is not people's: matched records, and all that names them, are in no figure."""
+
+    session_prefixes: tuple[str, ...] = ()
+    user_ids: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
+
+
+class Semantics(Struct, frozen=True):
+    """The configurable meaning of the figures."""
+
+    definitions: tuple[Definition, ...] = DEFAULT_DEFINITIONS
+    surfaces: tuple[str, ...] = DEFAULT_SURFACES
+    exclusion: Exclusion = Exclusion()
+
+    @property
+    def standard(self) -> Definition:
+        """The definition that other rules of the contract read (re-search, rank, diagnosis)."""
+        return next(definition for definition in self.definitions if definition.name == STANDARD.name)
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits that change whenever a figure could."""
+        return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()[:16]
+
+    def surface(self, sent: str | None) -> str:
+        """The label of a surface: as configured, or `other`; absent is `unknown`."""
+        value = sent or UNKNOWN_SURFACE
+        return value if value in self.surfaces else OTHER
+
+
+def normalised_query(query: str) -> str:
+    """Two queries are the same when this is: NFKC, case-folded, white space collapsed."""
+    return " ".join(unicodedata.normalize("NFKC", query).casefold().split())
+
+
+def minute_of(ts: int) -> int:
+    """The bucket of an event time: whole minutes since the epoch."""
+    return ts // MINUTE_MS

@@ -1,0 +1,130 @@
+"""The in-memory twin of the Redis store: same protocol, same suite. For backtests and pure tests.
+
+A restart that loses the last writes is `roll_back`: what was written since `snapshot` is gone.
+"""
+
+import copy
+from collections.abc import Collection, Mapping, Sequence
+
+from attribution.engine import Write
+from attribution.entities import Entity, decode, encode
+from attribution.semantics import Semantics
+from metrics.buckets import Counters, MinuteBuckets, Span
+from streams.state.store import Due, Partition, Refused, Term, by_shard, shard_of
+
+
+class _Shard:
+    def __init__(self) -> None:
+        self.floor = 0
+        self.entities: dict[str, tuple[int, bytes]] = {}
+        self.due: dict[str, str] = {}
+        self.watermarks: dict[Partition, int] = {}
+        self.buckets = MinuteBuckets()
+
+
+class MemoryStore:
+    """All shards in one process. `clock` gives floors after a restart; each call must be above the last."""
+
+    def __init__(self, semantics: Semantics, shards: int = 8) -> None:
+        self._fingerprint = semantics.fingerprint
+        self._shards = [_Shard() for _ in range(shards)]
+        self._restarts = 0
+        self._restarted = False
+
+    async def open(self) -> Term:
+        """As `Store.open`."""
+        if self._restarted:
+            floor = self._restarts * 1_000_000
+            for shard in self._shards:
+                shard.floor = max(shard.floor, floor)
+            self._restarted = False
+        return Term(tuple(shard.floor for shard in self._shards))
+
+    async def load(self, keys: Sequence[str]) -> Mapping[str, Entity]:
+        """As `Store.load`."""
+        found = {}
+        for key in keys:
+            stored = self._shard(key).entities.get(key)
+            if stored is not None:
+                found[key] = decode(*stored)
+        return found
+
+    async def save(self, writes: Sequence[Write], term: Term, token: str) -> frozenset[str]:
+        """As `Store.save`."""
+        by_key = {write.key: write for write in writes}
+        lost: set[str] = set()
+        for number, keys in by_shard(by_key, len(self._shards)).items():
+            if not self._save([by_key[key] for key in keys], number, term, token):
+                lost.update(keys)
+        return frozenset(lost)
+
+    def _save(self, writes: Sequence[Write], number: int, term: Term, token: str) -> bool:
+        shard = self._shards[number]
+        self._check(number, term)
+        if any(shard.entities.get(write.key, (0, b""))[0] != write.expected for write in writes):
+            return False
+        for write in writes:
+            shard.entities[write.key] = (write.entity.version, encode(write.entity))
+            for (minute, counter), delta in write.deltas.items():
+                shard.buckets.add(minute, counter, delta)
+            if write.due:
+                shard.due[write.key] = token
+        return True
+
+    def _check(self, number: int, term: Term) -> None:
+        if self._restarted or term.floors[number] != self._shards[number].floor:
+            raise Refused(f"shard {number} began a new term")
+
+    async def advance(self, marks: Mapping[Partition, int], term: Term) -> None:
+        """As `Store.advance`."""
+        for number, shard in enumerate(self._shards):
+            self._check(number, term)
+            for partition, offset in marks.items():
+                shard.watermarks[partition] = max(offset, shard.watermarks.get(partition, 0))
+
+    async def watermarks(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
+        """As `Store.watermarks`."""
+        found = {}
+        for partition in partitions:
+            marks = [shard.watermarks.get(partition) for shard in self._shards]
+            known = [mark for mark in marks if mark is not None]
+            if len(known) == len(marks):
+                found[partition] = min(known)
+        return found
+
+    async def due(self, limit: int) -> list[Due]:
+        """As `Store.due`."""
+        return [Due(key, token) for shard in self._shards for key, token in list(shard.due.items())[:limit]]
+
+    async def clear(self, published: Mapping[Due, int]) -> None:
+        """As `Store.clear`."""
+        for (key, token), version in published.items():
+            shard = self._shard(key)
+            if shard.due.get(key) == token and shard.entities.get(key, (0, b""))[0] == version:
+                del shard.due[key]
+
+    def sums(self, spans: Sequence[Span]) -> list[Counters]:
+        """As `metrics.buckets.CounterReader.sums`."""
+        totals: list[dict[str, int]] = [{} for _ in spans]
+        for shard in self._shards:
+            for total, counters in zip(totals, shard.buckets.sums(spans), strict=True):
+                for counter, value in counters.items():
+                    total[counter] = total.get(counter, 0) + value
+        return list(totals)
+
+    def entities(self) -> dict[str, Entity]:
+        """Every entity there is: for explanations, outputs and audits of a batch run."""
+        return {key: decode(*stored) for shard in self._shards for key, stored in shard.entities.items()}
+
+    def snapshot(self) -> list[_Shard]:
+        """What a later `roll_back` returns to."""
+        return copy.deepcopy(self._shards)
+
+    def roll_back(self, snapshot: list[_Shard]) -> None:
+        """The server restarts without what was written since the snapshot."""
+        self._shards = copy.deepcopy(snapshot)
+        self._restarts += 1
+        self._restarted = True
+
+    def _shard(self, key: str) -> _Shard:
+        return self._shards[shard_of(key, len(self._shards))]

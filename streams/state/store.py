@@ -1,0 +1,102 @@
+"""What a state store does, whichever holds the bytes. `memory.py` and `redis_store.py` pass the same suite.
+
+Rules (the commit protocol; `docs/how-it-works.md` says what breaks without each):
+- An entity lives in one of a fixed number of logical shards, and so does all that is written with it: its
+  bucket differences and its mark that an output is due. A save is all or nothing per shard.
+- A save compares the version of every entity it writes, and the shard's floor. A version that moved: nothing
+  of that shard is written and the keys come back as lost. A floor that moved: `Refused`, begin again.
+- The floor of a shard rises when its server is found to have restarted: no version is handed out twice.
+- Watermarks (next offset to read) are kept in every shard; they never go back, and the lowest one counts.
+"""
+
+import binascii
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from attribution.engine import Write
+from attribution.entities import Entity
+
+
+class Partition(NamedTuple):
+    """One partition of one topic."""
+
+    topic: str
+    number: int
+
+
+class Refused(Exception):
+    """The shard's floor moved: its server restarted. Seek to the watermarks and begin again."""
+
+
+class OtherMeaning(Exception):
+    """The state was counted under other semantics than these; counting on would mix two meanings."""
+
+
+class Term(NamedTuple):
+    """The floor of every shard, as a batch found it when it began."""
+
+    floors: tuple[int, ...]
+
+    def floor(self, key: str) -> int:
+        """The least version a write to this key may have."""
+        return self.floors[shard_of(key, len(self.floors))]
+
+
+class Due(NamedTuple):
+    """A mark that an entity's outputs are to be published."""
+
+    key: str
+    token: str
+
+
+class Store(Protocol):
+    """Entities, buckets, marks and watermarks."""
+
+    async def open(self) -> Term:
+        """Raise the floor of every restarted server and return the term to work under.
+
+        Raises `OtherMeaning` if the state belongs to other semantics.
+        """
+
+    async def load(self, keys: Sequence[str]) -> Mapping[str, Entity]:
+        """The entities that exist, in one round trip."""
+
+    async def save(self, writes: Sequence[Write], term: Term, token: str) -> frozenset[str]:
+        """Write what can be written; returns the keys that were not. Marks due writes with `token`."""
+
+    async def advance(self, marks: Mapping[Partition, int], term: Term) -> None:
+        """Raise watermarks, in every shard. Raises `Refused`."""
+
+    async def watermarks(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
+        """The lowest watermark of each partition over all shards; one unset anywhere is left out."""
+
+    async def due(self, limit: int) -> list[Due]:
+        """Some marks, at most `limit` a shard."""
+
+    async def clear(self, published: Mapping[Due, int]) -> None:
+        """Take back marks whose token and entity version (the value) are still those published."""
+
+
+def shard_of(key: str, shards: int) -> int:
+    """The logical shard of an entity, from the CRC-32 of its key."""
+    return binascii.crc32(key.encode()) % shards
+
+
+def by_shard(keys: Collection[str], shards: int) -> dict[int, list[str]]:
+    """Keys grouped by shard."""
+    grouped: dict[int, list[str]] = {}
+    for key in keys:
+        grouped.setdefault(shard_of(key, shards), []).append(key)
+    return grouped
+
+
+Clock = Callable[[], float]
+
+
+def floor_from_clock(now_seconds: float) -> int:
+    """A floor above every version handed out before: microseconds since the epoch.
+
+    An entity would have to be written more than once a microsecond, for as long as its server ran, to get
+    ahead of this.
+    """
+    return int(now_seconds * 1_000_000)
