@@ -5,12 +5,25 @@ A restart that loses the last writes is `roll_back`: what was written since `sna
 
 import copy
 from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
 from attribution.engine import Write
 from attribution.entities import Entity, decode, encode
 from attribution.semantics import Semantics
 from metrics.buckets import Counters, MinuteBuckets, Span
-from streams.state.store import Due, Partition, Refused, Term, by_shard, shard_of
+from streams.state.store import (
+    NOTHING_FRESH,
+    Due,
+    Fresh,
+    OtherMeaning,
+    Partition,
+    Refused,
+    Term,
+    by_shard,
+    shard_of,
+)
+
+WRITES_A_RESTART: Final = 10**6  # the floor rises by more than any test writes between two restarts
 
 
 class _Shard:
@@ -22,22 +35,36 @@ class _Shard:
         self.buckets = MinuteBuckets()
 
 
-class MemoryStore:
-    """All shards in one process. `clock` gives floors after a restart; each call must be above the last."""
+class State:
+    """What a server would hold: all shards, and how often it was restarted."""
 
-    def __init__(self, semantics: Semantics, shards: int = 8) -> None:
+    def __init__(self, shards: int = 8) -> None:
+        self.shards = [_Shard() for _ in range(shards)]
+        self.fingerprint: str | None = None
+        self.restarts = 0
+        self.restarted = False
+
+
+class MemoryStore:
+    """A `Store` in one process. Several may share one `state`, as workers share a server."""
+
+    def __init__(self, semantics: Semantics, state: State | None = None) -> None:
         self._fingerprint = semantics.fingerprint
-        self._shards = [_Shard() for _ in range(shards)]
-        self._restarts = 0
-        self._restarted = False
+        self._state = state or State()
+
+    @property
+    def _shards(self) -> list[_Shard]:
+        return self._state.shards
 
     async def open(self) -> Term:
         """As `Store.open`."""
-        if self._restarted:
-            floor = self._restarts * 1_000_000
+        self._state.fingerprint = self._state.fingerprint or self._fingerprint
+        if self._state.fingerprint != self._fingerprint:
+            raise OtherMeaning(f"the state has {self._state.fingerprint}, not {self._fingerprint}")
+        if self._state.restarted:
             for shard in self._shards:
-                shard.floor = max(shard.floor, floor)
-            self._restarted = False
+                shard.floor = self._state.restarts * WRITES_A_RESTART
+            self._state.restarted = False
         return Term(tuple(shard.floor for shard in self._shards))
 
     async def load(self, keys: Sequence[str]) -> Mapping[str, Entity]:
@@ -72,10 +99,10 @@ class MemoryStore:
         return True
 
     def _check(self, number: int, term: Term) -> None:
-        if self._restarted or term.floors[number] != self._shards[number].floor:
+        if self._state.restarted or term.floors[number] != self._shards[number].floor:
             raise Refused(f"shard {number} began a new term")
 
-    async def advance(self, marks: Mapping[Partition, int], term: Term) -> None:
+    async def advance(self, marks: Mapping[Partition, int], term: Term, fresh: Fresh = NOTHING_FRESH) -> None:
         """As `Store.advance`."""
         for number, shard in enumerate(self._shards):
             self._check(number, term)
@@ -122,9 +149,9 @@ class MemoryStore:
 
     def roll_back(self, snapshot: list[_Shard]) -> None:
         """The server restarts without what was written since the snapshot."""
-        self._shards = copy.deepcopy(snapshot)
-        self._restarts += 1
-        self._restarted = True
+        self._state.shards = copy.deepcopy(snapshot)
+        self._state.restarts += 1
+        self._state.restarted = True
 
     def _shard(self, key: str) -> _Shard:
         return self._shards[shard_of(key, len(self._shards))]

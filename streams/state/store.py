@@ -49,6 +49,10 @@ class Due(NamedTuple):
     token: str
 
 
+Fresh = Mapping[str, tuple[int, int]]  # event type -> newest event time, newest commit time (ms)
+NOTHING_FRESH: Fresh = {}
+
+
 class Store(Protocol):
     """Entities, buckets, marks and watermarks."""
 
@@ -64,8 +68,8 @@ class Store(Protocol):
     async def save(self, writes: Sequence[Write], term: Term, token: str) -> frozenset[str]:
         """Write what can be written; returns the keys that were not. Marks due writes with `token`."""
 
-    async def advance(self, marks: Mapping[Partition, int], term: Term) -> None:
-        """Raise watermarks, in every shard. Raises `Refused`."""
+    async def advance(self, marks: Mapping[Partition, int], term: Term, fresh: Fresh = NOTHING_FRESH) -> None:
+        """Raise watermarks, in every shard, and note how fresh the figures are. Raises `Refused`."""
 
     async def watermarks(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
         """The lowest watermark of each partition over all shards; one unset anywhere is left out."""

@@ -1,4 +1,4 @@
-"""Events that meet each other: few ids, times at the edges of every horizon, every field now and then absent."""
+"""Events that meet each other: few ids, times at the edges of every horizon, fields now and then absent."""
 
 import json
 from typing import Any
@@ -10,20 +10,30 @@ DAY = 86_400_000
 BASE = 1_772_445_600_000  # 2026-03-02T10:00:00Z
 
 # Offsets around what the rules compare: ties, a minute, 5 min of skew, 30 min of maturity, 30 days.
-OFFSETS = (0, 1, MINUTE, 5 * MINUTE, 5 * MINUTE + 1, 31 * MINUTE, DAY, 30 * DAY, 30 * DAY + 1)
+EDGES = (1, 5 * MINUTE, 5 * MINUTE + 1, 31 * MINUTE, DAY, 30 * DAY, 30 * DAY + 1)
 
 
 def some(*values: Any) -> st.SearchStrategy[Any]:
     return st.sampled_from(values)
 
 
-times = st.builds(lambda a, b: BASE + a - b, some(*OFFSETS), some(0, 0, 0, 1, MINUTE))
-retrieval_ids = some("r1", "r2", "r3", 4)
+def times(usual: int) -> st.SearchStrategy[int]:
+    """Mostly a usual moment, so that things meet; else one at the edge of a rule, before or after."""
+    usually = some(usual, usual, usual + 1, usual + MINUTE)
+    edge = st.builds(lambda offset, sign: usual + sign * offset, some(*EDGES), some(1, 1, -1))
+    return st.one_of(usually, usually, usually, edge).map(lambda offset: BASE + offset)
+
+
+def seldom(rare: Any, *usual: Any) -> st.SearchStrategy[Any]:
+    return st.sampled_from([*(usual * (12 // len(usual))), rare])
+
+
+retrieval_ids = seldom("r-never", "r1", "r2", "r3", 4)
 request_ids = some("q1", "q2", "r1")
-document_ids = some("d1", "d1", "d2")
+document_ids = seldom("d2", "d1")
 placement_ids = some("p1", "p2", "p3", "p4")
-assets = some("a1", "a2", "a3", "12", 12)
-sessions = some("s1", "s2", "probe-1")
+assets = some("a1", "a1", "a2", "a3", 12, "12")
+sessions = seldom("probe-1", "s1", "s2")
 event_ids = some(*(f"e{number}" for number in range(12)), "", None)
 surfaces = some("chat", "gallery", "moon", "")
 flags = some(True, False, None, False)
@@ -33,14 +43,19 @@ AGENT_VERBS = ("select", "edit", "use", "generate", "export", "show", "click")
 common = {
     "event_id": event_ids,
     "surface": surfaces,
-    "user_id": some("u1", "u2", "robot"),
-    "synthetic": some(False, False, False, None, True),
+    "user_id": seldom("robot", "u1", "u2"),
+    "synthetic": seldom(True, False, None),
 }
+
+
+# When things usually happen, in milliseconds after the first.
+USUAL = {"prompt": 0, "retrieval": MINUTE, "placement": 3 * MINUTE, "action": 6 * MINUTE, "judgement": 0}
 
 
 def event(event_type: str, required: dict[str, Any], optional: dict[str, Any]) -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries(
-        {"type": st.just(event_type), "ts": times, **required}, optional={**common, **optional}
+        {"type": st.just(event_type), "ts": times(USUAL[event_type]), **required},
+        optional={**common, **optional},
     )
 
 
@@ -51,9 +66,12 @@ retrievals = event(
     {
         "request_id": request_ids,
         "role": some("browse", "act_on", "sing"),
-        "query": some("card", "Insulin", ""),
+        "query": seldom("Insulin", "card", ""),
         "returned_asset_ids": st.one_of(
-            st.none(), st.lists(st.one_of(assets, assets, st.none()), max_size=4), st.just([])
+            st.lists(st.one_of(assets, assets, st.none()), min_size=1, max_size=5),
+            st.lists(assets, min_size=2, max_size=5),
+            st.none(),
+            st.just([]),
         ),
     },
 )
@@ -61,10 +79,10 @@ placements = event(
     "placement",
     {"placement_id": placement_ids, "document_id": document_ids, "asset_id": assets},
     {
-        "op": some("place", "place", "remove"),
+        "op": seldom("remove", "place"),
         "source_retrieval_id": retrieval_ids,
         "source_placement_id": placement_ids,
-        "derived_from_asset_id": assets,
+        "derived_from_asset_id": some("a1", "a2"),
         "actor": some("user", "agent"),
         "session_guid": sessions,
         "request_id": request_ids,
@@ -77,10 +95,42 @@ action_fields = {
     "document_id": document_ids,
     "request_id": request_ids,
 }
-actions = st.one_of(
-    event("action", {"actor": st.just("user"), "action": some(*USER_VERBS), "session_guid": sessions}, action_fields),
-    event("action", {"actor": st.just("agent"), "action": some(*AGENT_VERBS), "session_guid": sessions}, action_fields),
+
+
+def acts(fields: dict[str, Any]) -> st.SearchStrategy[Any]:
+    """Actions of both actors that point at something in one way."""
+    by_user = {"actor": st.just("user"), "action": some(*USER_VERBS), "session_guid": sessions}
+    by_agent = {"actor": st.just("agent"), "action": some(*AGENT_VERBS), "session_guid": sessions}
+    optional = {} if "request_id" in fields else {"request_id": request_ids}
+    return st.one_of(*(event("action", {**who, **fields}, optional) for who in (by_user, by_agent)))
+
+
+by_claim = acts({"consumed_asset_id": assets, "source_retrieval_id": retrieval_ids})
+by_placement = acts({"document_id": document_ids, "placement_id": placement_ids})
+by_asset = acts({"document_id": document_ids, "consumed_asset_id": assets})
+by_document = event(
+    "action",
+    {"actor": some("user", "agent"), "action": some("export", "share", "download"), "session_guid": sessions}
+    | {"document_id": document_ids},
+    {},
 )
+by_request = acts({"consumed_asset_id": assets, "request_id": request_ids})
+anyhow = event(
+    "action",
+    {"actor": some("user", "agent"), "action": some(*USER_VERBS, *AGENT_VERBS), "session_guid": sessions},
+    action_fields,
+)
+shows = event(
+    "action",
+    {
+        "actor": st.just("agent"),
+        "action": st.just("show"),
+        "session_guid": sessions,
+        "request_id": request_ids,
+    },
+    {},
+)
+actions = st.one_of(by_claim, by_placement, by_asset, by_document, by_request, anyhow, shows)
 judgements = event(
     "judgement",
     {"kind": st.just("relevance"), "query": some("card"), "asset_id": assets, "grade": some(0, 1, 2)},
@@ -93,10 +143,8 @@ def encode(value: dict[str, Any]) -> bytes:
     return json.dumps(value).encode()
 
 
-records = st.one_of(
-    *(strategy.map(encode) for strategy in (retrievals, retrievals, placements, placements, actions, actions, actions)),
-    prompts.map(encode),
-    judgements.map(encode),
-    garbage,
-)
-streams = st.lists(records, max_size=24)
+# A choice of strategies by weight: `one_of` would flatten the many ways to act into most of all records.
+WEIGHTED = [retrievals] * 4 + [placements] * 4 + [actions] * 6 + [prompts, judgements]
+events = st.sampled_from(WEIGHTED).flatmap(lambda strategy: strategy)
+records = st.one_of(*[events.map(encode)] * 9, garbage)
+streams = st.lists(records, max_size=30)

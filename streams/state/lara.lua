@@ -1,0 +1,128 @@
+#!lua name=lara_1
+
+-- The state functions of lara. Loaded into every primary; the library's name carries its version.
+--
+-- Keys of one shard, all under its hash tag, `base` = "<prefix>:{sNN}":
+--   base:meta          hash    floor, run_id, fingerprint
+--   base:e:<key>       string  16 hex digits of the version, then the entity
+--   base:m:<hour>      hash    "<minute of the hour>|<counter>" -> count
+--   base:h:<day>       hash    "<hour of the day>|<counter>" -> count
+--   base:total         hash    "<counter>" -> count, over all time
+--   base:hours         zset    the hours that have a bucket
+--   base:due           hash    entity key -> token
+--   base:watermarks    hash    "<topic>/<partition>" -> next offset
+--   base:fresh         hash    "<type>/event", "<type>/commit" -> newest, in ms (shard 0 only)
+--
+-- Nothing inside a function rolls back: every function decodes and compares everything before its first write.
+
+local VERSION_LENGTH = 16
+
+local function floor_of(base)
+  return redis.call('HGET', base .. ':meta', 'floor')
+end
+
+local function version_of(base, key)
+  return redis.call('GETRANGE', base .. ':e:' .. key, 0, VERSION_LENGTH - 1)
+end
+
+local function add(key, field, delta)
+  if redis.call('HINCRBY', key, field, delta) == 0 then
+    redis.call('HDEL', key, field)
+  end
+end
+
+-- term(base; run id, candidate floor, fingerprint) -> {floor, fingerprint of the state}
+-- A server with another run id than the one noted has restarted: its floor rises.
+local function term(keys, args)
+  local meta = keys[1] .. ':meta'
+  local noted = redis.call('HMGET', meta, 'run_id', 'floor', 'fingerprint')
+  local fingerprint = noted[3] or args[3]
+  if noted[1] ~= args[1] then
+    local floor = args[2]
+    if noted[2] and tonumber(noted[2]) >= tonumber(floor) then
+      floor = string.format('%.0f', tonumber(noted[2]) + 1)
+    end
+    redis.call('HSET', meta, 'run_id', args[1], 'floor', floor, 'fingerprint', fingerprint)
+    return {floor, fingerprint}
+  end
+  return {noted[2], fingerprint}
+end
+
+-- commit(base; packed {floor, token, entity ttl, bucket ttl, writes, deltas, due}) -> {"refused"} | {"lost"} | {"written"}
+--   writes: key, expected version, value, … ; deltas: minute, counter, delta, … ; due: key, …
+local function commit(keys, args)
+  local base = keys[1]
+  local floor, token, entity_ttl, bucket_ttl, writes, deltas, due = unpack(cmsgpack.unpack(args[1]))
+  if floor_of(base) ~= floor then
+    return {'refused'}
+  end
+  for i = 1, #writes, 3 do
+    if version_of(base, writes[i]) ~= writes[i + 1] then
+      return {'lost'}
+    end
+  end
+  for i = 1, #writes, 3 do
+    redis.call('SET', base .. ':e:' .. writes[i], writes[i + 2], 'EX', entity_ttl)
+  end
+  local touched = {}
+  for i = 1, #deltas, 3 do
+    local minute, counter, delta = deltas[i], deltas[i + 1], deltas[i + 2]
+    local hour = math.floor(minute / 60)
+    local day = math.floor(hour / 24)
+    add(base .. ':m:' .. hour, (minute % 60) .. '|' .. counter, delta)
+    add(base .. ':h:' .. day, (hour % 24) .. '|' .. counter, delta)
+    add(base .. ':total', counter, delta)
+    touched[base .. ':m:' .. hour] = hour
+    touched[base .. ':h:' .. day] = -1
+  end
+  for key, hour in pairs(touched) do
+    redis.call('EXPIRE', key, bucket_ttl)
+    if hour >= 0 then
+      redis.call('ZADD', base .. ':hours', hour, hour)
+    end
+  end
+  for i = 1, #due do
+    redis.call('HSET', base .. ':due', due[i], token)
+  end
+  return {'written'}
+end
+
+local function raise(key, pairs_of_fields)
+  for i = 1, #pairs_of_fields, 2 do
+    local known = redis.call('HGET', key, pairs_of_fields[i])
+    if not known or tonumber(known) < pairs_of_fields[i + 1] then
+      redis.call('HSET', key, pairs_of_fields[i], string.format('%.0f', pairs_of_fields[i + 1]))
+    end
+  end
+end
+
+-- advance(base; packed {floor, marks, fresh}) -> {"refused"} | {"written"}
+--   marks: partition, offset, … ; fresh: field, ms, … ; neither ever goes back
+local function advance(keys, args)
+  local base = keys[1]
+  local floor, marks, fresh = unpack(cmsgpack.unpack(args[1]))
+  if floor_of(base) ~= floor then
+    return {'refused'}
+  end
+  raise(base .. ':watermarks', marks)
+  raise(base .. ':fresh', fresh)
+  return {'written'}
+end
+
+-- clear(base; packed {key, token, version, …}): takes back the marks that nobody renewed meanwhile.
+local function clear(keys, args)
+  local base = keys[1]
+  local published = cmsgpack.unpack(args[1])
+  for i = 1, #published, 3 do
+    local key, token, version = published[i], published[i + 1], published[i + 2]
+    if redis.call('HGET', base .. ':due', key) == token and version_of(base, key) == version then
+      redis.call('HDEL', base .. ':due', key)
+    end
+  end
+  return {'written'}
+end
+
+redis.register_function('lara_1_term', term)
+redis.register_function('lara_1_commit', commit)
+redis.register_function('lara_1_advance', advance)
+redis.register_function('lara_1_clear', clear)

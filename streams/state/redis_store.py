@@ -1,0 +1,246 @@
+"""The state in Redis (or Valkey): one versioned string per entity, one function call per shard.
+
+Rules:
+- All keys of a shard share its hash tag; every command names one shard, so a cluster can hold them apart.
+- Nothing is retried blindly: a call whose fate is unknown ends the batch, and the batch is settled again.
+- A new connection to a server that restarted raises `Refused`, before any command runs on it: between two
+  looks at the run id nobody can write into a state that was rolled back.
+- Times to live are garbage collection. An entity outlives the last moment at which an accepted event may
+  touch it by `slack`; buckets outlive entities.
+"""
+
+import importlib.resources
+import itertools
+from collections.abc import Awaitable, Collection, Mapping, Sequence
+from typing import Any, Final, cast
+
+import msgspec
+from redis.asyncio import Redis
+from redis.asyncio.connection import Connection, ConnectionPool
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from attribution.engine import Write
+from attribution.entities import Entity, decode, encode
+from attribution.semantics import STATE_HORIZON_MS, Semantics
+from streams.state.store import (
+    NOTHING_FRESH,
+    Clock,
+    Due,
+    Fresh,
+    OtherMeaning,
+    Partition,
+    Refused,
+    Term,
+    by_shard,
+    floor_from_clock,
+    shard_of,
+)
+
+LIBRARY: Final = importlib.resources.files("streams.state").joinpath("lara.lua").read_text()
+VERSION_LENGTH: Final = 16  # hexadecimal digits in front of every entity
+DAY_SECONDS: Final = 86_400
+STATE_HORIZON_SECONDS: Final = STATE_HORIZON_MS // 1000
+
+_pack = msgspec.msgpack.Encoder().encode
+
+
+class Keys:
+    """The key schema of one deployment (see `lara.lua`)."""
+
+    def __init__(self, prefix: str, shards: int) -> None:
+        self.shards = shards
+        self._bases = [f"{prefix}:{{s{number:02d}}}" for number in range(shards)]
+
+    def base(self, shard: int) -> str:
+        """What all keys of a shard begin with."""
+        return self._bases[shard]
+
+    def entity(self, key: str) -> str:
+        """The key of an entity's string."""
+        return f"{self._bases[shard_of(key, self.shards)]}:e:{key}"
+
+
+def version_text(version: int) -> str:
+    """A version as it stands in front of an entity; that of an entity nobody wrote is empty."""
+    return f"{version:0{VERSION_LENGTH}x}" if version else ""
+
+
+class RedisStore:
+    """A `Store` on one Redis server. Raises `redis.RedisError` when it cannot be reached."""
+
+    def __init__(
+        self,
+        url: str,
+        semantics: Semantics,
+        *,
+        clock: Clock,
+        prefix: str = "lara",
+        shards: int = 8,
+        slack_days: int = 14,
+    ) -> None:
+        self._keys = Keys(prefix, shards)
+        self._fingerprint = semantics.fingerprint
+        self._clock = clock
+        self._run_id: str | None = None
+        self._entity_ttl = STATE_HORIZON_SECONDS + slack_days * DAY_SECONDS
+        self._bucket_ttl = 2 * self._entity_ttl
+        pool = ConnectionPool.from_url(
+            url, redis_connect_func=self._connected, retry=Retry(NoBackoff(), 0), max_connections=8
+        )
+        self._redis: Redis = Redis(connection_pool=pool)
+
+    async def _connected(self, connection: Connection) -> None:
+        """Greet a new connection; if its server is not the one of this term, refuse it."""
+        await connection.on_connect()
+        run_id = await _run_id(connection)
+        if self._run_id is not None and run_id != self._run_id:
+            await connection.disconnect()
+            raise Refused("the server restarted")
+
+    async def open(self) -> Term:
+        """As `Store.open`; also loads the function library and notes the server's run id."""
+        self._run_id = None
+        await self._redis.connection_pool.disconnect()
+        information = await self._redis.info("server")
+        run_id = str(information["run_id"])
+        await self._redis.function_load(LIBRARY, replace=True)
+        floor = str(floor_from_clock(self._clock()))
+        answers = await self._each("term", {n: [run_id, floor, self._fingerprint] for n in self._all()})
+        for _, fingerprint in answers.values():
+            if fingerprint.decode() != self._fingerprint:
+                raise OtherMeaning(
+                    f"the state was counted under semantics {fingerprint.decode()}, this worker has "
+                    f"{self._fingerprint}: rebuild under another prefix, or restore the settings"
+                )
+        self._run_id = run_id
+        return Term(tuple(int(answers[number][0]) for number in self._all()))
+
+    async def restarted(self) -> bool:
+        """Is the server another process than the one this term began with? To be asked while idle."""
+        information = await self._redis.info("server")
+        return str(information["run_id"]) != self._run_id
+
+    async def load(self, keys: Sequence[str]) -> Mapping[str, Entity]:
+        """As `Store.load`: one pipeline, one MGET a shard."""
+        grouped = by_shard(keys, self._keys.shards)
+        pipeline = self._redis.pipeline(transaction=False)
+        for wanted in grouped.values():
+            pipeline.mget([self._keys.entity(key) for key in wanted])
+        blobs = itertools.chain.from_iterable(await pipeline.execute())
+        names = itertools.chain.from_iterable(grouped.values())
+        return {
+            key: decode(int(blob[:VERSION_LENGTH], 16), blob[VERSION_LENGTH:])
+            for key, blob in zip(names, blobs, strict=True)
+            if blob is not None
+        }
+
+    async def save(self, writes: Sequence[Write], term: Term, token: str) -> frozenset[str]:
+        """As `Store.save`: one pipeline, one function call a shard."""
+        by_key = {write.key: write for write in writes}
+        grouped = by_shard(by_key, self._keys.shards)
+        packed = {
+            number: [self._packed([by_key[key] for key in keys], term.floors[number], token)]
+            for number, keys in grouped.items()
+        }
+        answers = await self._each("commit", packed)
+        if any(answer[0] == b"refused" for answer in answers.values()):
+            raise Refused("a shard began a new term")
+        lost = (grouped[number] for number, answer in answers.items() if answer[0] == b"lost")
+        return frozenset(itertools.chain.from_iterable(lost))
+
+    def _packed(self, writes: Sequence[Write], floor: int, token: str) -> bytes:
+        entities = [
+            part
+            for write in writes
+            for part in (write.key, version_text(write.expected), _stored(write.entity))
+        ]
+        deltas = [
+            part
+            for write in writes
+            for (minute, counter), delta in write.deltas.items()
+            for part in (minute, counter, delta)
+        ]
+        due = [write.key for write in writes if write.due]
+        return _pack([str(floor), token, self._entity_ttl, self._bucket_ttl, entities, deltas, due])
+
+    async def advance(self, marks: Mapping[Partition, int], term: Term, fresh: Fresh = NOTHING_FRESH) -> None:
+        """As `Store.advance`."""
+        flat = [part for partition, offset in marks.items() for part in (_field(partition), offset)]
+        newest = [
+            part
+            for event_type, (event, commit) in fresh.items()
+            for part in (f"{event_type}/event", event, f"{event_type}/commit", commit)
+        ]
+        packed = {
+            number: [_pack([str(term.floors[number]), flat, newest if number == 0 else []])]
+            for number in self._all()
+        }
+        answers = await self._each("advance", packed)
+        if any(answer[0] == b"refused" for answer in answers.values()):
+            raise Refused("a shard began a new term")
+
+    async def watermarks(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
+        """As `Store.watermarks`."""
+        wanted = list(partitions)
+        if not wanted:
+            return {}
+        pipeline = self._redis.pipeline(transaction=False)
+        for number in self._all():
+            pipeline.hmget(f"{self._keys.base(number)}:watermarks", [_field(one) for one in wanted])
+        columns = zip(*await pipeline.execute(), strict=True)
+        return {
+            partition: min(int(mark) for mark in marks)
+            for partition, marks in zip(wanted, columns, strict=True)
+            if None not in marks
+        }
+
+    async def due(self, limit: int) -> list[Due]:
+        """As `Store.due`: marks drawn at random, so that several announcers seldom take the same."""
+        pipeline = self._redis.pipeline(transaction=False)
+        for number in self._all():
+            pipeline.hrandfield(f"{self._keys.base(number)}:due", limit, withvalues=True)
+        found = await pipeline.execute()
+        flat = [text.decode() for fields in found for text in fields]
+        return [Due(key, token) for key, token in zip(flat[::2], flat[1::2], strict=True)]
+
+    async def clear(self, published: Mapping[Due, int]) -> None:
+        """As `Store.clear`."""
+        flat: dict[int, list[str]] = {}
+        for (key, token), version in published.items():
+            shard = flat.setdefault(shard_of(key, self._keys.shards), [])
+            shard += [key, token, version_text(version)]
+        await self._each("clear", {number: [_pack(parts)] for number, parts in flat.items()})
+
+    async def close(self) -> None:
+        """Give the connections back."""
+        await self._redis.aclose()
+        await self._redis.connection_pool.disconnect()
+
+    def _all(self) -> range:
+        return range(self._keys.shards)
+
+    async def _each(self, function: str, arguments: Mapping[int, Sequence[Any]]) -> dict[int, Any]:
+        """Call one function on some shards, in one round trip."""
+        pipeline = self._redis.pipeline(transaction=False)
+        for number, values in arguments.items():
+            pipeline.fcall(f"lara_1_{function}", 1, self._keys.base(number), *values)
+        answers = await pipeline.execute()
+        return dict(zip(arguments, answers, strict=True))
+
+
+def _stored(entity: Entity) -> msgspec.Raw:
+    """The entity's string, packed as msgpack text: Redis 7 unpacks no msgpack of type `bin`."""
+    value = version_text(entity.version).encode() + encode(entity)
+    return msgspec.Raw(b"\xdb" + len(value).to_bytes(4, "big") + value)
+
+
+def _field(partition: Partition) -> str:
+    return f"{partition.topic}/{partition.number}"
+
+
+async def _run_id(connection: Connection) -> str:
+    await cast(Awaitable[None], connection.send_command("INFO", "server"))
+    text = await connection.read_response()
+    lines = (line.partition(":") for line in cast(bytes, text).decode().splitlines())
+    return next(value for name, _, value in lines if name == "run_id")

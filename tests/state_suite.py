@@ -1,0 +1,141 @@
+"""What every store must do: one suite, run on the in-memory twin and on real Redis."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from attribution.engine import Write
+from attribution.entities import NOBODY, Entity
+from attribution.semantics import Semantics
+from metrics.buckets import Span
+from streams.state.store import Due, OtherMeaning, Partition, Refused
+from tests.properties import running
+from tests.properties.schedule import run
+from tests.properties.strategies import BASE, DAY, streams
+from tests.second_reading import read
+
+ALWAYS = Span(None, 10**9)
+PARTITION = Partition("lara.actions", 3)
+
+
+def write(key: str, expected: int, version: int, counter: str = "", due: bool = False) -> Write:
+    deltas = {(60 * 24 * 7, counter): 1} if counter else {}
+    return Write(key, expected, NOBODY._replace(version=version), deltas, due)
+
+
+class StoreSuite:
+    """Subclasses give a `stores` fixture: a function that makes a store for given semantics, same state."""
+
+    async def test_what_was_written_is_read_with_its_version(self, stores):
+        """An entity comes back as it was written; one that nobody wrote is absent."""
+        store = stores(Semantics())
+        term = await store.open()
+        version = term.floor("action:a") + 1
+        assert await store.save([write("action:a", 0, version)], term, "t") == frozenset()
+        assert await store.load(["action:a", "action:b"]) == {"action:a": Entity(version)}
+
+    async def test_a_version_that_moved_loses_and_writes_nothing(self, stores):
+        """A lost comparison leaves the entity, its counters and its mark as they were."""
+        store = stores(Semantics())
+        term = await store.open()
+        base = term.floor("action:a") + 1
+        await store.save([write("action:a", 0, base, "outcomes|chat|export", due=True)], term, "first")
+        lost = await store.save(
+            [write("action:a", 0, base, "outcomes|chat|export", due=True)], term, "second"
+        )
+        assert lost == {"action:a"}
+        assert store.sums([ALWAYS]) == [{"outcomes|chat|export": 1}]
+        assert await store.due(10) == [Due("action:a", "first")]
+
+    async def test_a_mark_is_cleared_only_if_nothing_happened_meanwhile(self, stores):
+        """A publication does not take back the mark of a newer version, nor a renewed one."""
+        store = stores(Semantics())
+        term = await store.open()
+        base = term.floor("action:a") + 1
+        await store.save([write("action:a", 0, base, due=True)], term, "t1")
+        await store.save([write("action:a", base, base + 1, due=True)], term, "t2")
+        await store.clear({Due("action:a", "t1"): base, Due("action:a", "t2"): base})
+        assert await store.due(10) == [Due("action:a", "t2")]
+        await store.clear({Due("action:a", "t2"): base + 1})
+        assert await store.due(10) == []
+
+    async def test_watermarks_never_go_back(self, stores):
+        """A late worker's lower watermark changes nothing; an unset one is absent."""
+        store = stores(Semantics())
+        term = await store.open()
+        assert await store.watermarks([PARTITION]) == {}
+        await store.advance({PARTITION: 12}, term)
+        await store.advance({PARTITION: 7}, term)
+        assert await store.watermarks([PARTITION]) == {PARTITION: 12}
+
+    async def test_a_worker_of_an_older_term_is_refused(self, stores):
+        """Under another floor neither entities nor watermarks can be written."""
+        store = stores(Semantics())
+        term = await store.open()
+        old = term._replace(floors=tuple(floor - 1 for floor in term.floors))
+        with pytest.raises(Refused):
+            await store.save([write("action:a", 0, 10**16)], old, "t")
+        with pytest.raises(Refused):
+            await store.advance({PARTITION: 1}, old)
+        assert await store.load(["action:a"]) == {}
+
+    async def test_a_difference_that_undoes_itself_leaves_no_counter(self, stores):
+        """A counter that comes back to zero is gone from every bucket and from the totals."""
+        store = stores(Semantics())
+        term = await store.open()
+        base = term.floor("action:a") + 1
+        await store.save([write("action:a", 0, base, "actions|none")], term, "t")
+        undo = Write(
+            "action:a", base, NOBODY._replace(version=base + 1), {(60 * 24 * 7, "actions|none"): -1}, False
+        )
+        await store.save([undo], term, "t")
+        assert store.sums([ALWAYS, Span(0, 10**9)]) == [{}, {}]
+
+    async def test_sums_are_those_of_naive_minutes(self, stores):
+        """Spans that cut hours and days anywhere sum exactly the minutes they hold."""
+        store = stores(Semantics())
+        term = await store.open()
+        chance = random.Random(7)
+        minutes = [chance.randrange(0, 4 * 1440) for _ in range(300)]
+        version = term.floor("action:a")
+        for minute in minutes:
+            row = Write(
+                "action:a", version if minute is not minutes[0] else 0, Entity(), {(minute, "x|y"): 1}, False
+            )
+            version = max(version, row.expected) + 1
+            assert not await store.save([row._replace(entity=Entity(version))], term, "t")
+        spans = [Span(None, 4000), Span(0, 1), *(Span(a, a + chance.randrange(3000)) for a in minutes[:40])]
+        expected = [sum(span.holds(minute) for minute in minutes) for span in spans]
+        assert [found.get("x|y", 0) for found in store.sums(spans)] == expected
+
+    async def test_other_semantics_are_refused(self, stores):
+        """State counted under one meaning is not continued under another."""
+        await stores(Semantics()).open()
+        with pytest.raises(OtherMeaning):
+            await stores(Semantics(surfaces=("chat",))).open()
+
+
+def crash_test(make_store: Callable[[Semantics], object], examples: int):
+    """A property test: crashes between any two effects, then redelivery, change no figure."""
+
+    @given(streams, st.integers(0, 2**32))
+    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    def crashes_change_nothing(values, seed):
+        import asyncio
+
+        from tests.properties.test_law import cut
+
+        async def scenario():
+            store = make_store(running.SEMANTICS)
+            await run(store, cut(running.accepted(values), seed), running.SEMANTICS, seed)
+            return store
+
+        store = asyncio.run(scenario())
+        reading = read(values, BASE + 31 * DAY, running.RULES)
+        found = running.metrics_of(store, BASE + 31 * DAY)
+        assert found == pytest.approx(running.rows_of(reading.metrics), abs=1e-12)
+
+    return crashes_change_nothing

@@ -1,0 +1,16 @@
+"""The in-memory twin passes the suite of the real store."""
+
+import pytest
+
+from streams.state.memory import MemoryStore, State
+from tests.state_suite import StoreSuite, crash_test
+
+
+class TestMemoryStore(StoreSuite):
+    @pytest.fixture
+    def stores(self):
+        state = State()
+        return lambda semantics: MemoryStore(semantics, state=state)
+
+
+test_crashes_change_no_figure = crash_test(MemoryStore, 300)
