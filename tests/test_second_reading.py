@@ -240,7 +240,7 @@ def test_09_export_two_days_later_in_another_session() -> None:
     assert credit(reading, "a2") == ("document", ["r1"])
     assert reading.attributions["a2"]["cross_session"]
     assert not reading.attributions["a1"]["cross_session"]
-    assert credit(reading, "place:e-p1") == ("inherited", ["r1"])
+    assert credit(reading, "place:D1/p1") == ("inherited", ["r1"])
     assert values(reading, "lara_acr_ratio", **SETTLED) == [1.0]
     assert values(reading, "lara_gpr_ratio", **SETTLED, definition="strict") == [1.0]
     assert values(reading, "lara_cross_session_outcomes", window="all") == [1]
@@ -782,7 +782,7 @@ def test_order_of_the_records_does_not_matter() -> None:
         user("a3", "select", "10:03:00", consumed_asset_id="A2", request_id="q"),
     ]
     first = reading_of(*events)
-    assert credit(first, "a2") == credit(first, "place:e-p3") == ("excluded", [])
+    assert credit(first, "a2") == credit(first, "place:D1/p3") == ("excluded", [])
     shuffle = random.Random(7)
     for _ in range(30):
         again = events + shuffle.choices(events, k=5)

@@ -1,29 +1,46 @@
 """Drive the engine's settling against a store: the only place where the two meet."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from attribution.engine import Load, settle
+from attribution.entities import Entity
 from attribution.events import Event
 from attribution.semantics import Semantics
 from streams.state.store import Store, Term
 
 
+class Settled(NamedTuple):
+    """What became of a batch: each event's disposition, and the entities whose outputs are due."""
+
+    dispositions: list[str]
+    due: Mapping[str, Entity]
+    retries: int
+
+
 async def drive(
     events: Sequence[Event], semantics: Semantics, store: Store, term: Term, token: str
-) -> list[str]:
-    """Settle events under a term; returns their dispositions.
+) -> Settled:
+    """Settle events under a term.
 
     Whatever stops it (`Refused`, a lost connection, the process) may leave some layers saved and others not:
     the same events settled again, by anybody, mend that.
     """
     settling = settle(events, semantics, term.floor)
     answer: object = None
+    saved: dict[str, Entity] = {}
+    due: set[str] = set()
+    retries = 0
     while True:
         try:
             request = settling.send(answer)
         except StopIteration as finished:
-            return list(finished.value)
+            return Settled(list(finished.value), {key: saved[key] for key in due}, retries)
         if isinstance(request, Load):
             answer = await store.load(request.keys)
         else:
-            answer = await store.save(request.writes, term, token)
+            answer = lost = await store.save(request.writes, term, token)
+            retries += len(lost)
+            written = [write for write in request.writes if write.key not in lost]
+            saved.update((write.key, write.entity) for write in written)
+            due.update(write.key for write in written if write.due)

@@ -67,6 +67,10 @@ class MemoryStore:
             self._state.restarted = False
         return Term(tuple(shard.floor for shard in self._shards))
 
+    async def restarted(self) -> bool:
+        """As `Store.restarted`."""
+        return self._state.restarted
+
     async def load(self, keys: Sequence[str]) -> Mapping[str, Entity]:
         """As `Store.load`."""
         found = {}

@@ -117,7 +117,7 @@ class RedisStore:
         return Term(tuple(int(answers[number][0]) for number in self._all()))
 
     async def restarted(self) -> bool:
-        """Is the server another process than the one this term began with? To be asked while idle."""
+        """As `Store.restarted`."""
         information = await self._redis.info("server")
         return str(information["run_id"]) != self._run_id
 

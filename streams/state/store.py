@@ -62,6 +62,9 @@ class Store(Protocol):
         Raises `OtherMeaning` if the state belongs to other semantics.
         """
 
+    async def restarted(self) -> bool:
+        """Is a server another process than at `open`? To be asked while idle, too."""
+
     async def load(self, keys: Sequence[str]) -> Mapping[str, Entity]:
         """The entities that exist, in one round trip."""
 

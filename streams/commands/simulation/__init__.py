@@ -1,0 +1,1 @@
+"""Simulated traffic whose truth is known because it was meant: what `simulator.simulate` is made of."""

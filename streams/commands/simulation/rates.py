@@ -1,0 +1,107 @@
+"""How often what happens in simulated traffic: one frozen table of rates, and three settings of it.
+
+A rate is a probability between 0 and 1 unless its comment says otherwise. The weights of the follow-ups carry
+the names of the scenes they start (`claims.py`, `documents.py`, `oddities.py`) and count against each other.
+"""
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Every rate of the simulator. The defaults are `DEMO`: a lively assistant that logs rather well."""
+
+    # Who comes.
+    chat_entry: float = 0.6  # sessions that start in the chat; the others in gallery or editor
+    turns: float = 3.0  # mean number of prompts of a session
+    retrieving_at_chat: float = 0.3  # prompts of the chat entry that retrieve
+    retrieving_elsewhere: float = 0.3  # prompts of the other surfaces that retrieve
+    foreign_surface: float = 0.03  # sessions on a surface outside the configured list (folded to `other`)
+    no_surface: float = 0.03  # sessions that do not log a surface (`unknown`)
+    signed_in: float = 0.8  # sessions with a user_id
+    conversation: float = 0.3  # sessions that send a conversation_id, on all their events
+    synthetic: float = 0.02  # sessions of a health check: `synthetic: true` on all their events
+
+    # What a retrieval logs.
+    second_retrieval: float = 0.2  # requests that retrieve once more (again of those: a third time, ...)
+    shared_asset: float = 0.4  # requests with several retrievals whose lists share an asset
+    null_result: float = 0.02  # retrievals that return nothing: an empty list, published as 1.5 %
+    no_list: float = 0.03  # retrievals without the returned list
+    hole: float = 0.01  # lists with a null element, which keeps its position
+    repeated: float = 0.03  # lists that hold an asset twice
+    no_role: float = 0.06  # retrievals without a role
+    foreign_role: float = 0.01  # retrievals with a role that is none of the six (`unspecified` too)
+    no_request: float = 0.03  # requests whose id the retrievals do not carry
+
+    # The answer.
+    agent_acts: float = 0.5  # retrieving requests in which the agent consumes something before the answer
+    generative: float = 0.82  # agent consumptions that are generative edits (`generate`, `edit`)
+    shown: float = 0.95  # answers whose `show` is logged
+    shown_at_once: float = 0.02  # shows stamped with the very time of the event before
+    unbound_show: float = 0.03  # shows without request_id: they bound nothing
+    bare_action: float = 0.1  # prompts followed by a user action that names nothing
+    judged: float = 0.03  # retrieving requests somebody judges
+
+    # Follow-ups: weights of what the user does with what was retrieved.
+    again: float = 0.35  # (a probability) one more follow-up on the same request
+    another_session: float = 0.25  # (a probability) a follow-up goes on hours or a day or two later
+    silence: float = 8.0  # nothing: the retrieval stays unobserved
+    claimed: float = 6.0  # an action that names its retrieval
+    claimed_bare: float = 0.5  # the same without an asset
+    requested: float = 4.0  # an action that names asset and request, the retrieval is not named
+    placed: float = 8.0  # placed into a document, then acted on by placement or by asset
+    composed: float = 4.0  # a document of several retrievals, exported as a whole
+    copied: float = 1.0  # copies within a document and into another
+    derived: float = 1.5  # assets made from a retrieved one
+    removed: float = 0.7  # placements taken out again
+    placed_twice: float = 0.7  # one asset placed from two retrievals
+    retrieved_again: float = 1.5  # retrieved in a later turn too, credited to the one it was placed from
+    overridden: float = 0.4  # the action's own claim against that of the placement
+    restored: float = 0.3  # a placement removed and placed again under the same id
+    delegated: float = 1.5  # the agent acts after the answer, or in another request
+    second_look: float = 0.5  # a request that retrieves again after its first show
+    refuted: float = 0.8  # claims that the list refutes
+    dangling: float = 0.8  # ids that never arrive
+    baseless: float = 0.8  # placements without source, of another asset, in empty documents
+    long_chain: float = 0.1  # copies of copies, some beyond the 16 steps that are followed
+    skewed: float = 0.5  # a fast clock: the retrieval is stamped after the action that claims it
+    excluded: float = 0.2  # an action of a real session that names a synthetic retrieval
+
+    # What the wire and the producers do to events.
+    no_event_id: float = 0.08  # events without event_id: their identity is the digest
+    numeric_id: float = 0.1  # ids that are decimal numbers; half of their mentions are JSON integers
+    text_time: float = 0.4  # timestamps in RFC 3339 text, some with microseconds, some in other zones
+    blank_field: float = 0.05  # events with an absent field sent as "" or null
+    unknown_field: float = 0.05  # events with a field the contract does not know
+    no_session: float = 0.15  # placements without session_guid
+    resent: float = 0.01  # events sent again, identical to the byte
+    revised: float = 0.005  # events sent again under the same event_id, with other content
+    conflicting: float = 0.01  # prompts and retrievals whose id a later event uses again
+    invalid: float = 0.004  # records, per event, that are no event
+    tombstone: float = 0.002  # null values, per event
+
+
+DEMO = Rates()
+
+# The published figures: 0.31 % of all prompts retrieve, 10.7 % at the chat entry; 1.5 % null results.
+# With 2 % of the sessions at the chat entry: 0.02 * 0.107 + 0.98 * 0.00098 = 0.0031.
+PUBLISHED = replace(
+    DEMO,
+    chat_entry=0.02,
+    retrieving_at_chat=0.107,
+    retrieving_elsewhere=0.00098,
+    null_result=0.015,
+)
+
+# Every rule, grade and definition often: the follow-ups weigh about the same, the oddities are no exceptions.
+COVERAGE = replace(
+    DEMO,
+    retrieving_at_chat=0.9, retrieving_elsewhere=0.9, foreign_surface=0.1, no_surface=0.1, synthetic=0.05,
+    second_retrieval=0.5, shared_asset=0.7, null_result=0.08, no_list=0.1, hole=0.2, repeated=0.1,
+    no_role=0.1, foreign_role=0.05, no_request=0.08, agent_acts=0.7, bare_action=0.15, judged=0.2, again=0.6,
+    another_session=0.4, silence=3.0, claimed=4.0, claimed_bare=1.0, requested=3.0, placed=2.0, composed=2.0,
+    copied=1.0, derived=1.0, removed=1.2, placed_twice=1.0, retrieved_again=1.0, overridden=1.0, restored=1.0,
+    delegated=1.5, second_look=1.0, refuted=3.0, dangling=2.0, baseless=1.8, long_chain=1.2, skewed=2.2,
+    excluded=0.6, no_event_id=0.15, numeric_id=0.3, blank_field=0.2, unknown_field=0.1, no_session=0.15,
+    resent=0.03, revised=0.02, conflicting=0.05, invalid=0.03, tombstone=0.01,
+)  # fmt: skip

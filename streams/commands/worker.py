@@ -1,0 +1,85 @@
+"""`lara worker`: Kafka to Redis, until SIGTERM."""
+
+import asyncio
+import contextlib
+import os
+import socket
+import tempfile
+import time
+from pathlib import Path
+
+import structlog
+
+from metrics.exporter import serve
+from metrics.worker_metrics import WorkerMetrics
+from streams.app import AppSettings, end_process, make_app, run
+from streams.pipeline import StatePipeline
+from streams.publisher import KafkaPublisher
+from streams.settings import Settings
+from streams.state.redis_store import RedisStore
+from streams.topics import input_topics, output_topics
+
+log = structlog.get_logger()
+
+
+def app_settings(settings: Settings, data_directory: Path) -> AppSettings:
+    """What the Faust app is told."""
+    return AppSettings(
+        broker_urls=tuple(f"kafka://{one}" for one in settings.bootstrap.split(",")),
+        group=settings.prefix,
+        topics=input_topics(settings.prefix),
+        data_directory=data_directory,
+        max_records=settings.max_records,
+        session_timeout_seconds=settings.broker_session_timeout_seconds,
+        heartbeat_interval_seconds=min(3.0, settings.broker_session_timeout_seconds / 3),
+        rebalance_timeout_seconds=settings.broker_rebalance_timeout_seconds,
+        request_timeout_seconds=max(60.0, 2 * settings.broker_session_timeout_seconds),
+    )
+
+
+async def work(settings: Settings) -> None:
+    """Run one worker."""
+    worker = f"{socket.gethostname()}-{os.getpid()}"
+    metrics = WorkerMetrics()
+    server = serve(metrics.registry, settings.worker_port)
+    store = RedisStore(
+        settings.redis_url,
+        settings.semantics,
+        clock=time.time,
+        prefix=settings.prefix,
+        shards=settings.shards,
+        slack_days=settings.outage_days,
+    )
+    publisher = KafkaPublisher(
+        settings.bootstrap, output_topics(settings.prefix), idempotent=settings.idempotent_producer
+    )
+    await store.open()  # a wrong setting or a store out of reach is told at once, not retried
+    await publisher.start()
+    pipeline = StatePipeline(
+        store,
+        publisher,
+        settings.semantics,
+        metrics,
+        worker=worker,
+        clock=time.time,
+        deadletter_payloads=settings.deadletter_payloads,
+    )
+    log.info("working", worker=worker, metrics_port=server.server_port, prefix=settings.prefix)
+    watching = asyncio.create_task(_watch(pipeline))
+    with tempfile.TemporaryDirectory(prefix="lara-worker-") as directory:  # Faust wants one, and keeps nothing
+        await run(make_app(app_settings(settings, Path(directory)), pipeline))
+    watching.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await watching
+    await publisher.stop()
+    await store.close()
+    server.shutdown()
+    log.info("stopped", worker=worker)
+
+
+async def _watch(pipeline: StatePipeline) -> None:
+    try:
+        await pipeline.watch()
+    except Exception as error:
+        # Nobody awaits this task while the app runs: an error of the program must end the process from here.
+        end_process("watching the store", error)

@@ -1,0 +1,229 @@
+"""From fetched batches to committed state: the order of effects that makes a crash harmless.
+
+For what waits, together: settle in the store → publish what became due, and dead letters → raise the
+watermarks → take back the marks. A crash anywhere before the watermark brings the same records again, and
+settling them again changes nothing; a crash after it leaves at most marks, which `sweep` publishes.
+
+Rules:
+- Only one settling at a time in a process; batches that arrive meanwhile are settled together next.
+- A batch counts only if it was fetched from a position at or before its watermark; else it is a gap.
+- A server that restarted ends the term: everything held is read again from the watermarks.
+- A store or broker out of reach is waited for, in place. Any other error is the program's, and escapes.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Final, TypeVar
+
+import structlog
+from aiokafka import TopicPartition
+from aiokafka.errors import KafkaError
+from redis import RedisError
+
+from attribution.engine import outputs_of
+from attribution.entities import Entity
+from attribution.events import type_of
+from attribution.semantics import Semantics
+from metrics.worker_metrics import WorkerMetrics
+from streams.app import Rewind
+from streams.codec import Decoded, decode
+from streams.publisher import Publisher, evidence_delays, letters_of
+from streams.state.drive import Settled, drive
+from streams.state.store import Due, Partition, Refused, Store, Term
+from streams.transport import Fetched
+
+log = structlog.get_logger()
+T = TypeVar("T")
+
+TRANSIENT: Final = (RedisError, KafkaError, OSError)
+FIRST_PAUSE_SECONDS: Final = 0.1
+LONGEST_PAUSE_SECONDS: Final = 5.0
+SWEEP_SECONDS: Final = 5.0
+# A mark younger than this is being published by the worker that set it.
+SWEEP_AGE_MS: Final = 15_000
+SWEEP_LIMIT: Final = 200  # marks a shard and sweep
+
+
+class StatePipeline:
+    """The pipeline of one worker; see `streams.app.Pipeline`. `clock` gives seconds since the epoch."""
+
+    def __init__(
+        self,
+        store: Store,
+        publisher: Publisher,
+        semantics: Semantics,
+        metrics: WorkerMetrics,
+        *,
+        worker: str,
+        clock: Callable[[], float],
+        deadletter_payloads: bool = False,
+    ) -> None:
+        self._store = store
+        self._publisher = publisher
+        self._semantics = semantics
+        self._metrics = metrics
+        self._worker = worker
+        self._clock = clock
+        self._deadletter_payloads = deadletter_payloads
+        self._rewind: Rewind | None = None
+        self._term: Term | None = None
+        self._marks: dict[TopicPartition, int] = {}
+        self._waiting: list[Fetched] = []
+        self._turn = asyncio.Lock()
+
+    def bind(self, rewind: Rewind) -> None:
+        """As `Pipeline.bind`."""
+        self._rewind = rewind
+
+    async def resume(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:
+        """The watermarks of these partitions; of one without, the start of its log."""
+        async with self._turn:
+            self._term = self._term or await self._patiently(self._store.open)
+            positions = await self._patiently(lambda: self._positions(partitions))
+            self._marks.update(positions)
+            return positions
+
+    async def _positions(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        assert self._rewind is not None
+        marks = await self._store.watermarks([Partition(*partition) for partition in partitions])
+        bounds = await self._rewind.bounds(partitions)
+        positions = {}
+        for partition, bound in bounds.items():
+            mark = marks.get(Partition(*partition))
+            if mark is not None and not bound.start <= mark <= bound.end:
+                self._metrics.losses.labels(partition.topic).inc()
+                log.error(
+                    "watermark outside the log: records are lost", partition=partition, mark=mark, log=bound
+                )
+            positions[partition] = bound.start if mark is None else max(mark, bound.start)
+        return positions
+
+    async def revoke(self, partitions: Collection[TopicPartition]) -> None:
+        """As `Pipeline.revoke`."""
+        for partition in partitions:
+            self._marks.pop(partition, None)
+
+    async def handle(self, fetched: Fetched) -> None:
+        """Settle a batch, with all that wait; returns once its watermark is raised, or it is dropped."""
+        self._waiting.append(fetched)
+        async with self._turn:
+            if any(waiting is fetched for waiting in self._waiting):
+                batches, self._waiting = self._waiting, []
+                await self._settle(batches)
+
+    async def _settle(self, batches: Sequence[Fetched]) -> None:
+        batches = [fetched for fetched in batches if fetched.source in self._marks]
+        gaps = {
+            fetched.source: self._marks[fetched.source]
+            for fetched in batches
+            if fetched.position > self._marks[fetched.source]
+        }
+        for partition in gaps:
+            log.warning("gap: reading again from the watermark", partition=partition)
+        await self._go_back(gaps, "gap")
+        whole = [fetched for fetched in batches if fetched.source not in gaps]
+        records = (record for fetched in whole for record in fetched.records)
+        with self._metrics.stage_seconds.labels("decode").time():
+            decoded = decode(records, self._deadletter_payloads)
+        try:
+            await self._patiently(lambda: self._attempt(whole, decoded))
+        except Refused:
+            await self._begin_term()
+
+    async def _attempt(self, batches: Sequence[Fetched], decoded: Decoded) -> None:
+        assert self._term is not None
+        token = f"{int(self._clock() * 1000)}/{self._worker}"
+        with self._metrics.stage_seconds.labels("settle").time():
+            settled = await drive(decoded.events, self._semantics, self._store, self._term, token)
+        outputs = {key: outputs_of(key, entity, self._semantics) for key, entity in settled.due.items()}
+        letters = [one for key, found in outputs.items() for one in letters_of(found, settled.due[key])]
+        with self._metrics.stage_seconds.labels("publish").time():
+            await self._publisher.publish([*decoded.letters, *letters])
+        marks: dict[TopicPartition, int] = {}
+        for fetched in batches:
+            marks[fetched.source] = max(fetched.next_position, marks.get(fetched.source, 0))
+        with self._metrics.stage_seconds.labels("advance").time():
+            watermarks = {Partition(*partition): at for partition, at in marks.items()}
+            commit = int(self._clock() * 1000)
+            fresh = {kind: (newest, commit) for kind, newest in decoded.newest.items()}
+            await self._store.advance(watermarks, self._term, fresh)
+        self._marks.update({tp: max(at, self._marks[tp]) for tp, at in marks.items() if tp in self._marks})
+        await self._store.clear({Due(key, token): entity.version for key, entity in settled.due.items()})
+        self._count(batches, decoded, settled)
+        for delay in evidence_delays(record for found in outputs.values() for _, _, record in found):
+            self._metrics.evidence_delay_seconds.observe(delay)
+
+    def _count(self, batches: Sequence[Fetched], decoded: Decoded, settled: Settled) -> None:
+        """The worker's own counters: once a batch is through, so that each record counts once here."""
+        types = (type_of(event) for event in decoded.events)
+        tally = decoded.tally + Counter(zip(types, settled.dispositions, strict=True))
+        for (kind, disposition), count in tally.items():
+            self._metrics.count_event(kind, disposition, count)
+        self._metrics.commit_retries.inc(settled.retries)
+        self._metrics.events_ahead.inc(decoded.ahead)
+        for fetched in batches:
+            if fetched.records:
+                age = self._clock() - fetched.records[-1].timestamp / 1000
+                self._metrics.lag_seconds.labels(fetched.topic, str(fetched.partition)).set(max(0.0, age))
+
+    async def _begin_term(self) -> None:
+        """The store began again: so do we, from its watermarks."""
+        self._term = await self._patiently(self._store.open)
+        held = list(self._marks)
+        positions = await self._patiently(lambda: self._positions(held))
+        self._marks.update(positions)
+        log.warning("the state's server restarted: reading again from the watermarks", positions=positions)
+        await self._go_back(positions, "restart")
+
+    async def _go_back(self, positions: Mapping[TopicPartition, int], reason: str) -> None:
+        if positions:
+            assert self._rewind is not None
+            self._metrics.rewinds.labels(reason).inc()
+            await self._rewind(positions)
+
+    async def watch(self) -> None:
+        """While idle too: notice a restarted server, and publish what a crash left unpublished. Endless."""
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            async with self._turn:
+                try:
+                    await self._patiently(self._sweep)
+                except Refused:
+                    await self._begin_term()
+
+    async def _sweep(self) -> None:
+        if self._term is None:
+            return
+        if await self._store.restarted():
+            raise Refused("found while idle")
+        oldest = self._clock() * 1000 - SWEEP_AGE_MS
+        left = [
+            due for due in await self._store.due(SWEEP_LIMIT) if int(due.token.partition("/")[0]) < oldest
+        ]
+        if left:
+            await self._announce(left)
+
+    async def _announce(self, left: Sequence[Due]) -> None:
+        entities: Mapping[str, Entity] = await self._store.load([due.key for due in left])
+        letters = [
+            letter
+            for key, entity in entities.items()
+            for letter in letters_of(outputs_of(key, entity, self._semantics), entity)
+        ]
+        await self._publisher.publish(letters)
+        await self._store.clear({due: entities[due.key].version for due in left if due.key in entities})
+        log.info("published what a crash had left", records=len(letters))
+
+    async def _patiently(self, effect: Callable[[], Awaitable[T]]) -> T:
+        """Do it; while the store or the broker is out of reach, wait and do it again."""
+        pause = FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                return await effect()
+            except TRANSIENT as error:
+                if isinstance(error, RedisError):
+                    self._metrics.redis_errors.inc()
+                log.warning("out of reach, trying again", error=repr(error), pause_seconds=pause)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE_SECONDS)

@@ -1,0 +1,108 @@
+"""What leaves lara: records for the output topics, sent with acknowledgement by all replicas.
+
+Rules:
+- Every record is JSON, has a key and a `version`; the newest version of a key is the truth.
+- A dead letter never carries the value it is about, unless `deadletter_payloads` is on.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+from aiokafka import AIOKafkaProducer
+from aiokafka.structs import ConsumerRecord
+
+from attribution.entities import Entity
+from attribution.outputs import DEADLETTERS, Attribution, Outcome, Output
+from attribution.parsing import Rejected
+
+
+class Letter(NamedTuple):
+    """One record to be sent: the output's topic by its short name, key and value."""
+
+    topic: str
+    key: bytes
+    value: bytes
+
+
+class Publisher(Protocol):
+    """Whatever can send letters."""
+
+    async def publish(self, letters: Sequence[Letter]) -> None:
+        """Send and wait until all are acknowledged. Raises `aiokafka.errors.KafkaError`."""
+
+
+class KafkaPublisher:
+    """A `Publisher` on Kafka. `topics` maps short names (`outcomes`) to topics."""
+
+    def __init__(self, bootstrap: str, topics: Mapping[str, str], *, idempotent: bool = True) -> None:
+        self._topics = topics
+        self._producer: Any = AIOKafkaProducer(
+            bootstrap_servers=bootstrap,
+            acks="all",
+            enable_idempotence=idempotent,
+            linger_ms=5,
+            compression_type="gzip",
+        )
+
+    async def start(self) -> None:
+        """Connect. Raises `KafkaError`."""
+        await self._producer.start()
+
+    async def publish(self, letters: Sequence[Letter]) -> None:
+        """As `Publisher.publish`."""
+        sent = [await self._producer.send(self._topics[one.topic], one.value, one.key) for one in letters]
+        for acknowledgement in sent:
+            await acknowledgement
+
+    async def stop(self) -> None:
+        """Send what is on its way and disconnect."""
+        await self._producer.stop()
+
+
+def letters_of(outputs: Iterable[Output], entity: Entity) -> list[Letter]:
+    """An entity's outputs with its version."""
+    return [
+        Letter(
+            topic,
+            key.encode(),
+            msgspec.json.encode(msgspec.structs.replace(record, version=entity.version)),
+        )
+        for topic, key, record in outputs
+    ]
+
+
+def evidence_delays(records: Iterable[object]) -> list[float]:
+    """Seconds from a retrieval to each action credited to it, as far as both are announced together.
+
+    A retrieval is announced whenever an action is newly credited to it, so that each credit counts once.
+    """
+    records = list(records)
+    fired = {one.retrieval_id: one.ts for one in records if isinstance(one, Outcome)}
+    return [
+        (one.ts - ts) / 1000
+        for one in records
+        if isinstance(one, Attribution)
+        for retrieval_id in one.retrieval_ids
+        if (ts := fired.get(retrieval_id)) is not None
+    ]
+
+
+def dead_letter(record: ConsumerRecord[Any, Any], rejected: Rejected, with_payload: bool) -> Letter:
+    """The dead letter of a record that is no event, or came too late."""
+    value: bytes = record.value or b""
+    sha256 = hashlib.sha256(value).hexdigest()
+    body = {
+        "reason": rejected.reason,
+        "detail": rejected.detail,
+        "type": rejected.event_type,
+        "topic": record.topic,
+        "partition": record.partition,
+        "offset": record.offset,
+        "sha256": sha256,
+        "version": 0,
+    }
+    if with_payload:
+        body["value"] = value.decode("utf-8", "backslashreplace")
+    return Letter(DEADLETTERS, sha256.encode(), msgspec.json.encode(body))

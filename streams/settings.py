@@ -1,0 +1,174 @@
+"""Every setting of a deployment: from the environment (`LARA_…`) and one TOML file, validated at start.
+
+Rules:
+- The environment outranks the file; the file is named by `LARA_CONFIG` (default `lara.toml`, if it is there).
+- A setting that is unknown, of the wrong type or out of range ends the program with a sentence that names it.
+- Settings that change the meaning of figures are gathered in `Settings.semantics`; the state remembers them.
+- `settings_markdown` writes docs/settings.md from these very fields.
+"""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import msgspec
+from pydantic import Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from attribution.definitions import DEFAULT_DEFINITIONS, Definition, read_definitions
+from attribution.semantics import DEFAULT_SURFACES, Exclusion, Semantics
+from metrics.schema import PublishedDefinition
+
+CONFIG_VARIABLE: Final = "LARA_CONFIG"
+DEFAULT_CONFIG: Final = "lara.toml"
+# Longest attribution (30 days) and the longest outage a deployment is prepared for (14 days).
+RETENTION_DAYS: Final = 44
+
+Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
+Port = Annotated[int, Field(ge=0, le=65535)]
+
+
+class SettingsError(Exception):
+    """A setting is wrong; the message says which, and what it must be."""
+
+
+class Settings(BaseSettings):
+    """The settings of one process."""
+
+    model_config = SettingsConfigDict(env_prefix="LARA_", extra="forbid", frozen=True)
+
+    bootstrap: str = Field("127.0.0.1:9092", description="Kafka brokers, `host:port` separated by commas.")
+    redis_url: str = Field("redis://127.0.0.1:6379", description="Where the state lives.")
+    prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+$", max_length=80)] = Field(
+        "lara", description="Begins every topic name and Redis key, and is the consumer group."
+    )
+    shards: int = Field(
+        8, ge=1, le=64, description="Logical shards of the state. Fixed for the life of a prefix."
+    )
+    partitions: int = Field(8, ge=1, description="Partitions of a topic that `topics create` makes.")
+    replication: int = Field(1, ge=1, description="Replicas of a topic that `topics create` makes.")
+    retention_days: int = Field(
+        RETENTION_DAYS,
+        ge=-1,
+        description="How long topics keep records, by their timestamp; −1 keeps all. At least 30 days "
+        "(attribution horizon) plus the worst outage.",
+    )
+    outage_days: int = Field(
+        14, ge=1, le=365, description="The longest outage for which state is kept beyond its 37 days."
+    )
+    surfaces: tuple[Label, ...] = Field(
+        DEFAULT_SURFACES, description="Surface labels; any other is shown as `other`. Changes figures."
+    )
+    definitions_file: Path | None = Field(
+        None, description="TOML file with further definitions of a genuine positive. Changes figures."
+    )
+    synthetic_session_prefixes: tuple[str, ...] = Field(
+        (), description="Sessions that begin so are in no figure. Changes figures."
+    )
+    synthetic_user_ids: tuple[str, ...] = Field(
+        (), description="Users that are in no figure. Changes figures."
+    )
+    synthetic_queries: tuple[str, ...] = Field(
+        (), description="Queries that are in no figure. Changes figures."
+    )
+    maturity_minutes: int = Field(
+        30, ge=1, le=1440, description="Age at which a retrieval without evidence is unobserved, not pending."
+    )
+    deadletter_payloads: bool = Field(
+        False, description="Whether dead letters carry the whole value, which may hold personal data."
+    )
+    idempotent_producer: bool = Field(
+        True,
+        description="Whether outputs are produced idempotently; off for brokers that cannot (the demo's).",
+    )
+    max_records: int = Field(1000, ge=1, le=10_000, description="Records of a partition settled at once.")
+    worker_port: Port = Field(9101, description="Port of a worker's own metrics; 0 takes a free one.")
+    exporter_port: Port = Field(9102, description="Port of the exporter; 0 takes a free one.")
+    broker_session_timeout_seconds: float = Field(
+        30.0, ge=1, description="After how long without a heartbeat a worker has left the group."
+    )
+    broker_rebalance_timeout_seconds: float = Field(
+        45.0, ge=1, description="How long a rebalance may wait for a worker to finish its batch."
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then the environment, then the file."""
+        file = Path(os.environ.get(CONFIG_VARIABLE, DEFAULT_CONFIG))
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=file)
+
+    @property
+    def definitions(self) -> tuple[Definition, ...]:
+        """The definitions of the contract and those of the file. Raises `SettingsError`."""
+        if self.definitions_file is None:
+            return DEFAULT_DEFINITIONS
+        try:
+            return read_definitions(tomllib.loads(self.definitions_file.read_text()))
+        except (OSError, ValueError, msgspec.ValidationError) as error:
+            raise SettingsError(f"definitions_file {self.definitions_file}: {error}") from None
+
+    @property
+    def semantics(self) -> Semantics:
+        """All that changes the meaning of a figure."""
+        exclusion = Exclusion(
+            self.synthetic_session_prefixes, self.synthetic_user_ids, self.synthetic_queries
+        )
+        return Semantics(self.definitions, self.surfaces, exclusion)
+
+
+def published(definitions: tuple[Definition, ...]) -> list[PublishedDefinition]:
+    """Definitions as the figures print them."""
+    return [PublishedDefinition(one.name, str(one.version), one.digest) for one in definitions]
+
+
+def read_settings(**given: Any) -> Settings:
+    """The settings of this process; `given` outranks all. Raises `SettingsError` with one line a mistake."""
+    file = os.environ.get(CONFIG_VARIABLE)
+    if file is not None and not Path(file).is_file():
+        raise SettingsError(f"{CONFIG_VARIABLE} names {file}, which is no file")
+    _refuse_unknown_variables()
+    try:
+        settings = Settings(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        raise SettingsError("\n".join(_sentence(one) for one in error.errors())) from None
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{file or DEFAULT_CONFIG} is not TOML: {error}") from None
+    settings.definitions  # noqa: B018  # read once at the start, so that a mistake in it ends the program here
+    return settings
+
+
+def _refuse_unknown_variables() -> None:
+    known = {f"LARA_{name.upper()}" for name in Settings.model_fields} | {CONFIG_VARIABLE}
+    known |= {"LARA_DEMO_SECONDS"}  # of the Makefile
+    unknown = sorted(name for name in os.environ if name.startswith("LARA_") and name not in known)
+    if unknown:
+        raise SettingsError(f"no such setting: {', '.join(unknown)} (see docs/settings.md)")
+
+
+def _sentence(error: Any) -> str:
+    name = ".".join(str(part) for part in error["loc"])
+    given = "" if error["type"] == "extra_forbidden" else f" (given: {error['input']!r})"
+    return f"setting `{name}`: {error['msg']}{given}"
+
+
+def settings_markdown() -> str:
+    """The table of docs/settings.md."""
+    lines = ["| setting | variable | default | what it is |", "|---|---|---|---|"]
+    for name, field in Settings.model_fields.items():
+        default = field.default
+        shown = ", ".join(default) if isinstance(default, tuple) else default
+        lines.append(f"| `{name}` | `LARA_{name.upper()}` | `{shown}` | {field.description} |")
+    return "\n".join(lines) + "\n"
