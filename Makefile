@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 LARA_DEMO_SECONDS ?= 60
 SOURCES := attribution metrics streams tests
 
-.PHONY: setup demo test prove check lock services clean
+.PHONY: setup demo test prove lint check lock services clean
 
 setup: $(VENV)/ready
 
@@ -22,11 +22,13 @@ services:
 demo: setup
 	$(BIN)/lara demo --seconds $(LARA_DEMO_SECONDS)
 
-check: setup
+lint: setup
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+check: lint
 	$(BIN)/pytest -q -m "not live and not prove and not slow"
 
 test: setup services

@@ -38,6 +38,14 @@ class Attribution(Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: int = 0
 
 
+class Withdrawn(Struct, frozen=True, kw_only=True):
+    """An action that is none any more: an earlier first record of its placement names no actor."""
+
+    action_id: str
+    resolution: str = "withdrawn"
+    version: int = 0
+
+
 class Credit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One action that counts for a retrieval, and as what."""
 
@@ -91,14 +99,15 @@ class Output(NamedTuple):
 
     topic: str
     key: str
-    record: Attribution | Outcome | Reused
+    record: Attribution | Withdrawn | Outcome | Reused
 
 
 def of_action(identity: str, entity: Entity, semantics: Semantics) -> list[Output]:
     """The action's resolution, as soon as it has one."""
     one = actions.resolved(identity, entity, semantics)
     if one is None:
-        return []
+        gone = entity.standing is None and not any(entity.heard("decision"))
+        return [Output(ATTRIBUTIONS, identity, Withdrawn(action_id=identity))] if gone and entity.said else []
     record = Attribution(
         action_id=identity,
         ts=one.act.ts,

@@ -145,9 +145,9 @@ def _openness(totals: Totals, window: str) -> Text:
         for name in totals.label_values(live, "lara_retrievals_pending", "definition")
     ]
     return Text.assemble(
-        *("live: ", (f"{totals.sum(live, 'lara_retrievals'):,}", HEADING), " retrievals, pending "),
-        *(", ".join(pending) or ABSENT, " · settled: "),
-        *((f"{totals.sum(settled, 'lara_retrievals'):,}", HEADING), ", of which the next table tells"),
+        *("until now ", (f"{totals.sum(live, 'lara_retrievals'):,}", HEADING), " retrievals, pending: "),
+        *(", ".join(pending) or ABSENT, "; old enough to judge (settled): "),
+        (f"{totals.sum(settled, 'lara_retrievals'):,}", HEADING),
     )
 
 

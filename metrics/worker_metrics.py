@@ -61,6 +61,11 @@ class WorkerMetrics:
             ["topic", "partition"],
             registry=self.registry,
         )
+        self.assigned_partitions = Gauge(
+            "lara_assigned_partitions",
+            "Partitions that this worker reads; 0 is a spare worker, or one that has not joined yet.",
+            registry=self.registry,
+        )
         self.stage_seconds = self._histogram(
             "lara_stage_seconds", "How long a stage of a batch took.", STAGE_BUCKETS_SECONDS, "stage"
         )

@@ -82,6 +82,7 @@ class StatePipeline:
             self._term = self._term or await self._patiently(self._store.open)
             positions = await self._patiently(lambda: self._positions(partitions))
             self._marks.update(positions)
+            self._metrics.assigned_partitions.set(len(self._marks))
             return positions
 
     async def _positions(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
@@ -103,6 +104,7 @@ class StatePipeline:
         """As `Pipeline.revoke`."""
         for partition in partitions:
             self._marks.pop(partition, None)
+        self._metrics.assigned_partitions.set(len(self._marks))
 
     async def handle(self, fetched: Fetched) -> None:
         """Settle a batch, with all that wait; returns once its watermark is raised, or it is dropped."""
@@ -127,32 +129,36 @@ class StatePipeline:
         with self._metrics.stage_seconds.labels("decode").time():
             decoded = decode(records, self._deadletter_payloads)
         try:
-            await self._patiently(lambda: self._attempt(whole, decoded))
+            await self._commit(whole, decoded)
         except Refused:
             await self._begin_term()
 
-    async def _attempt(self, batches: Sequence[Fetched], decoded: Decoded) -> None:
-        assert self._term is not None
+    async def _commit(self, batches: Sequence[Fetched], decoded: Decoded) -> None:
+        """Settle, publish, raise the watermarks, take back the marks; each patiently, in this order."""
+        term = self._term
+        assert term is not None
         token = f"{int(self._clock() * 1000)}/{self._worker}"
-        with self._metrics.stage_seconds.labels("settle").time():
-            settled = await drive(decoded.events, self._semantics, self._store, self._term, token)
+        settled = await self._timed(
+            "settle", lambda: drive(decoded.events, self._semantics, self._store, term, token)
+        )
         outputs = {key: outputs_of(key, entity, self._semantics) for key, entity in settled.due.items()}
         letters = [one for key, found in outputs.items() for one in letters_of(found, settled.due[key])]
-        with self._metrics.stage_seconds.labels("publish").time():
-            await self._publisher.publish([*decoded.letters, *letters])
-        marks: dict[TopicPartition, int] = {}
-        for fetched in batches:
-            marks[fetched.source] = max(fetched.next_position, marks.get(fetched.source, 0))
-        with self._metrics.stage_seconds.labels("advance").time():
-            watermarks = {Partition(*partition): at for partition, at in marks.items()}
-            commit = int(self._clock() * 1000)
-            fresh = {kind: (newest, commit) for kind, newest in decoded.newest.items()}
-            await self._store.advance(watermarks, self._term, fresh)
+        await self._timed("publish", lambda: self._publisher.publish([*decoded.letters, *letters]))
+        marks = {fetched.source: fetched.next_position for fetched in batches}
+        watermarks = {Partition(*partition): at for partition, at in marks.items()}
+        commit = int(self._clock() * 1000)
+        fresh = {kind: (newest, commit) for kind, newest in decoded.newest.items()}
+        await self._timed("advance", lambda: self._store.advance(watermarks, term, fresh))
         self._marks.update({tp: max(at, self._marks[tp]) for tp, at in marks.items() if tp in self._marks})
-        await self._store.clear({Due(key, token): entity.version for key, entity in settled.due.items()})
+        published = {Due(key, token): entity.version for key, entity in settled.due.items()}
+        await self._patiently(lambda: self._store.clear(published))
         self._count(batches, decoded, settled)
         for delay in evidence_delays(record for found in outputs.values() for _, _, record in found):
             self._metrics.evidence_delay_seconds.observe(delay)
+
+    async def _timed(self, stage: str, effect: Callable[[], Awaitable[T]]) -> T:
+        with self._metrics.stage_seconds.labels(stage).time():
+            return await self._patiently(effect)
 
     def _count(self, batches: Sequence[Fetched], decoded: Decoded, settled: Settled) -> None:
         """The worker's own counters: once a batch is through, so that each record counts once here."""

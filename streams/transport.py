@@ -215,7 +215,7 @@ class BatchThread(driver.AIOKafkaConsumerThread):  # type: ignore[misc]  # Faust
                 self._claims[tp], placed[tp] = claim, position
         return placed
 
-    async def _commit(self, offsets: Mapping[TopicPartition, int]) -> bool:
+    async def hint(self, offsets: Mapping[TopicPartition, int]) -> bool:
         ours = {tp: OffsetAndMetadata(at, "") for tp, at in offsets.items() if tp in self.assignment()}
         try:
             if ours:  # without offsets aiokafka commits whatever was fetched
@@ -278,7 +278,8 @@ class BatchConsumer(driver.Consumer):  # type: ignore[misc]  # Faust ships no ty
 
     async def commit(self, topics: Any = None, start_new_transaction: bool = True) -> bool:
         with contextlib.suppress(TimeoutError):
-            return bool(await asyncio.wait_for(self._thread.commit(dict(self.ledger.passed)), COMMIT_SECONDS))
+            committing = self._thread.there(self._thread.hint(dict(self.ledger.passed)))
+            return await asyncio.wait_for(committing, COMMIT_SECONDS)
         return False
 
     async def perform_seek(self) -> None: ...  # Faust would seek to the committed offsets

@@ -55,14 +55,14 @@ def plain_errors() -> Iterator[None]:
     from redis import RedisError
 
     from streams.services import ServiceError
-    from streams.state.store import OtherMeaning
+    from streams.state.store import OtherMeaning, UnsafeStore
 
     try:
         yield
     except SettingsError as error:
         click.echo(str(error), err=True)
         sys.exit(2)
-    except (KafkaError, RedisError, OtherMeaning, ServiceError, OSError) as error:
+    except (KafkaError, RedisError, OtherMeaning, UnsafeStore, ServiceError, OSError) as error:
         click.echo(f"{type(error).__name__}: {error}", err=True)
         sys.exit(1)
 

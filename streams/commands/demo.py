@@ -1,8 +1,8 @@
 """`lara demo`: simulated assistants through the whole pipeline, checked against the simulator's own truth.
 
 It starts a broker and a state server of its own (two wheels; no Docker, no Java), creates the topics, runs
-one `lara worker`, sends 26 hours of traffic in time-lapse, and shows the figures as they come. At the end every
-figure of the report is compared with what the simulator booked when it made the traffic up.
+one `lara worker`, sends 26 hours of traffic in time-lapse, and shows the figures as they come. At the end
+every figure of the report is compared with what the simulator booked when it made the traffic up.
 """
 
 import asyncio

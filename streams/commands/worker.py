@@ -66,7 +66,9 @@ async def work(settings: Settings) -> None:
     )
     log.info("working", worker=worker, metrics_port=server.server_port, prefix=settings.prefix)
     watching = asyncio.create_task(_watch(pipeline))
-    with tempfile.TemporaryDirectory(prefix="lara-worker-") as directory:  # Faust wants one, and keeps nothing
+    with tempfile.TemporaryDirectory(
+        prefix="lara-worker-"
+    ) as directory:  # Faust wants one, and keeps nothing
         await run(make_app(app_settings(settings, Path(directory)), pipeline))
     watching.cancel()
     with contextlib.suppress(asyncio.CancelledError):

@@ -32,6 +32,7 @@ from streams.state.store import (
     Partition,
     Refused,
     Term,
+    UnsafeStore,
     by_shard,
     floor_from_clock,
     shard_of,
@@ -102,7 +103,10 @@ class RedisStore:
         """As `Store.open`; also loads the function library and notes the server's run id."""
         self._run_id = None
         await self._redis.connection_pool.disconnect()
-        information = await self._redis.info("server")
+        information = await self._redis.info()
+        if information["maxmemory_policy"] != "noeviction":
+            policy = information["maxmemory_policy"]
+            raise UnsafeStore(f"Redis may evict state (maxmemory-policy {policy}): set it to noeviction")
         run_id = str(information["run_id"])
         await self._redis.function_load(LIBRARY, replace=True)
         floor = str(floor_from_clock(self._clock()))

@@ -32,6 +32,10 @@ class OtherMeaning(Exception):
     """The state was counted under other semantics than these; counting on would mix two meanings."""
 
 
+class UnsafeStore(Exception):
+    """The server is set up so that it may lose state by itself."""
+
+
 class Term(NamedTuple):
     """The floor of every shard, as a batch found it when it began."""
 
@@ -59,7 +63,7 @@ class Store(Protocol):
     async def open(self) -> Term:
         """Raise the floor of every restarted server and return the term to work under.
 
-        Raises `OtherMeaning` if the state belongs to other semantics.
+        Raises `OtherMeaning` if the state belongs to other semantics, `UnsafeStore` if it may vanish.
         """
 
     async def restarted(self) -> bool:

@@ -1,6 +1,5 @@
 """Real Redis passes the suite of the in-memory twin."""
 
-import asyncio
 import itertools
 
 import pytest
@@ -32,6 +31,4 @@ class TestRedisStore(StoreSuite):
 def test_crashes_change_no_figure(redis_url, prefix):
     """On real Redis too, crashes between any two effects, then redelivery, change no figure."""
     examples = itertools.count()
-    crash_test(
-        lambda semantics: ReadableStore(redis_url, semantics, f"{prefix}{next(examples)}"), 60
-    )()
+    crash_test(lambda semantics: ReadableStore(redis_url, semantics, f"{prefix}{next(examples)}"), 60)()

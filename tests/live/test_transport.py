@@ -265,6 +265,35 @@ async def test_kill(kafka_server: Service, prefix: str, tmp_path: Path) -> None:
     check_union(dummy, "ab", ends)
 
 
+async def test_zombie(kafka_server: Service, prefix: str, tmp_path: Path) -> None:
+    """A worker that is frozen beyond its session, and wakes up after another took over, does no harm."""
+    ends = await produce(kafka_server.address, prefix, 3000)
+    dummy = Dummy(tmp_path)
+    slow = {"pause_seconds": 0.05, "max_records": 50}
+    with worker(kafka_server.address, prefix, tmp_path, name="a", **slow) as frozen:
+        await until(lambda: len(dummy.entries("a", "batch")) >= 10, "the first worker at work")
+        frozen.send(signal.SIGSTOP)
+        with worker(kafka_server.address, prefix, tmp_path, name="b", **slow):
+            await until(lambda: len(dummy.entries("b", "batch")) >= 10, "the second worker at work")
+            frozen.send(signal.SIGCONT)
+            await until(lambda: len(dummy.entries("a", "resume")) >= 2, "the first worker again")
+            await until(finished(dummy, ends), "everything")
+    check_union(dummy, "ab", ends)
+
+
+async def test_broker_killed(kafka_server: Service, prefix: str, tmp_path: Path) -> None:
+    """A broker that is killed and comes back costs nothing but time."""
+    ends = await produce(kafka_server.address, prefix, 1500, size=5000)
+    dummy = Dummy(tmp_path, name="a", pause_seconds=0.02)
+    async with working(kafka_server.address, prefix, dummy, max_records=50):
+        await until(lambda: len(dummy.batches) >= 10, "the worker at work")
+        kafka_server.kill()
+        await asyncio.to_thread(kafka_server.start)
+        assert not finished(dummy, ends)()
+        await until(finished(dummy, ends), "everything")
+    check_union(dummy, "a", ends)
+
+
 async def test_join_and_leave(kafka_server: Service, prefix: str, tmp_path: Path) -> None:
     """A worker that joins and leaves in order loses nothing, and leaves well within ten seconds."""
     ends = await produce(kafka_server.address, prefix, 4500)

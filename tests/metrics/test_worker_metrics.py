@@ -9,6 +9,7 @@ FAMILIES = {
     "lara_events": ("counter", {"type", "disposition"}),
     "lara_events_ahead": ("counter", set()),
     "lara_lag_seconds": ("gauge", {"topic", "partition"}),
+    "lara_assigned_partitions": ("gauge", set()),
     "lara_stage_seconds": ("histogram", {"stage"}),
     "lara_evidence_delay_seconds": ("histogram", set()),
     "lara_redis_errors": ("counter", set()),

@@ -28,14 +28,15 @@ def accepted(values: Sequence[bytes | None]) -> list[Event]:
 
 
 def settle_in_memory(batches: Sequence[Sequence[Event]], semantics: Semantics = SEMANTICS) -> MemoryStore:
-    async def run() -> MemoryStore:
-        store = MemoryStore(semantics)
-        term = await store.open()
-        for batch in batches:
-            await drive(batch, semantics, store, term, "token")
-        return store
+    return asyncio.run(settled(batches, semantics))
 
-    return asyncio.run(run())
+
+async def settled(batches: Sequence[Sequence[Event]], semantics: Semantics = SEMANTICS) -> MemoryStore:
+    store = MemoryStore(semantics)
+    term = await store.open()
+    for batch in batches:
+        await drive(batch, semantics, store, term, "token")
+    return store
 
 
 def metrics_of(store: MemoryStore, as_of_ms: int, semantics: Semantics = SEMANTICS) -> dict[Any, float]:
@@ -64,6 +65,7 @@ def attributions_in(outputs: dict[str, dict[str, Any]]) -> dict[str, Any]:
             "cross_session": record.get("cross_session", False),
         }
         for key, record in outputs.get(ATTRIBUTIONS, {}).items()
+        if record["resolution"] != "withdrawn"
     }
 
 
