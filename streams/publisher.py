@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
 from aiokafka.structs import ConsumerRecord
 
 from attribution.entities import Entity
@@ -48,7 +49,11 @@ class KafkaPublisher:
 
     async def start(self) -> None:
         """Connect. Raises `KafkaError`."""
-        await self._producer.start()
+        try:
+            await self._producer.start()
+        except KafkaError:
+            await self._producer.stop()
+            raise
 
     async def publish(self, letters: Sequence[Letter]) -> None:
         """As `Publisher.publish`."""

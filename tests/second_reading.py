@@ -568,7 +568,9 @@ def all_acts(standing: Iterable[Record]) -> list[Act]:
     for placement in placements_of(standing):
         if placement.first["actor"] is not None:
             first = placement.first
-            acts.append(Act(f"place:{placement.document}/{placement.id}", first, "place", placement.asset, placement))
+            acts.append(
+                Act(f"place:{placement.document}/{placement.id}", first, "place", placement.asset, placement)
+            )
     return acts
 
 
