@@ -241,8 +241,7 @@ async def _until(app: faust.App, stop: asyncio.Event) -> None:
     await asyncio.wait([stopping, crashing], return_when=asyncio.FIRST_COMPLETED)
     if crashing.done():
         end_process("Faust", app.crash_reason or RuntimeError("it stopped by itself"))
-    for task in (starting, crashing):
-        task.cancel()
+    starting.cancel()  # `crashing` ends by itself when the app has stopped
 
 
 async def _stop(app: faust.App, seconds: float) -> None:

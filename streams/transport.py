@@ -104,7 +104,7 @@ class Ledger:
         self.release(frozenset(self.claims))
 
     def admit(self, fetched: Fetched, claim: int) -> bool:
-        if self.claims.get(fetched.source) != claim:
+        if self.claims.get(fetched.source) != claim or fetched.source not in self._waiting:
             return False
         self._waiting[fetched.source].append(fetched)
         self._publish()
