@@ -66,12 +66,14 @@ def with_record(entity: Entity, event: Event) -> Entity:
 
 
 def with_message(entity: Entity, message: Message) -> Entity:
-    """The entity after a statement; the same object if it holds that one or a newer one."""
+    """The entity after a statement; the same object if it holds that one or a newer one.
+
+    "Nothing" is kept like any statement, also from a sender not heard before: what it said earlier may still
+    be on its way, through another worker.
+    """
     topic, key = message.address.topic, (message.sender, message.address.subject)
     known = entity.said.get(topic, {}).get(key)
     if known is not None and known.version >= message.version:
-        return entity
-    if known is None and message.content is None:
         return entity
     statements = {**entity.said.get(topic, {}), key: Said(message.version, message.content)}
     return entity._replace(said={**entity.said, topic: statements})

@@ -75,6 +75,10 @@ class Rewind:
         if ours:
             await self._app.consumer.place(ours, self._ledger.claim(ours))
 
+    def lag(self) -> Mapping[TopicPartition, int]:
+        """Offsets from what is handled to the end of the log as last seen; only of what is held."""
+        return lag(self._app)
+
     async def bounds(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, Bounds]:
         """A start beyond the watermark, or an end before it, is loss. `KafkaError` if there is no answer."""
         consumer = self._app.consumer

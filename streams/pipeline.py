@@ -69,6 +69,7 @@ class StatePipeline:
         self._rewind: Rewind | None = None
         self._term: Term | None = None
         self._marks: dict[TopicPartition, int] = {}
+        self._raised: set[TopicPartition] = set()  # partitions of which the store has a watermark
         self._waiting: list[Fetched] = []
         self._turn = asyncio.Lock()
 
@@ -92,6 +93,7 @@ class StatePipeline:
         positions = {}
         for partition, bound in bounds.items():
             mark = marks.get(Partition(*partition))
+            (self._raised.discard if mark is None else self._raised.add)(partition)
             if mark is not None and not bound.start <= mark <= bound.end:
                 self._metrics.losses.labels(partition.topic).inc()
                 log.error(
@@ -150,6 +152,7 @@ class StatePipeline:
         fresh = {kind: (newest, commit) for kind, newest in decoded.newest.items()}
         await self._timed("advance", lambda: self._store.advance(watermarks, term, fresh))
         self._marks.update({tp: max(at, self._marks[tp]) for tp, at in marks.items() if tp in self._marks})
+        self._raised.update(marks)
         published = {Due(key, token): entity.version for key, entity in settled.due.items()}
         await self._patiently(lambda: self._store.clear(published))
         self._count(batches, decoded, settled)
@@ -201,14 +204,28 @@ class StatePipeline:
     async def _sweep(self) -> None:
         if self._term is None:
             return
-        if await self._store.restarted():
+        if await self._store.restarted() or await self._went_back():
             raise Refused("found while idle")
+        self._note_lag()
         oldest = self._clock() * 1000 - SWEEP_AGE_MS
         left = [
             due for due in await self._store.due(SWEEP_LIMIT) if int(due.token.partition("/")[0]) < oldest
         ]
         if left:
             await self._announce(left)
+
+    async def _went_back(self) -> bool:
+        """Is a watermark lower than what was written? Then the state is older than it was, too."""
+        held = [partition for partition in self._marks if partition in self._raised]
+        marks = await self._store.watermarks([Partition(*partition) for partition in held])
+        return any(marks.get(Partition(*partition), -1) < self._marks[partition] for partition in held)
+
+    def _note_lag(self) -> None:
+        """A partition read to its end is 0 s behind, however old its newest record is."""
+        assert self._rewind is not None
+        for partition, behind in self._rewind.lag().items():
+            if behind == 0:
+                self._metrics.lag_seconds.labels(partition.topic, str(partition.partition)).set(0)
 
     async def _announce(self, left: Sequence[Due]) -> None:
         entities: Mapping[str, Entity] = await self._store.load([due.key for due in left])

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import msgspec
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -30,7 +31,17 @@ DEFAULT_CONFIG: Final = "lara.toml"
 # Longest attribution (30 days) and the longest outage a deployment is prepared for (14 days).
 RETENTION_DAYS: Final = 44
 
+
+def _listed(value: object) -> object:
+    """A list from the environment: its elements separated by commas."""
+    if not isinstance(value, str):
+        return value
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
 Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
+Labels = Annotated[tuple[Label, ...], NoDecode, BeforeValidator(_listed)]
+Texts = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
 Port = Annotated[int, Field(ge=0, le=65535)]
 
 
@@ -62,21 +73,17 @@ class Settings(BaseSettings):
     outage_days: int = Field(
         14, ge=1, le=365, description="The longest outage for which state is kept beyond its 37 days."
     )
-    surfaces: tuple[Label, ...] = Field(
+    surfaces: Labels = Field(
         DEFAULT_SURFACES, description="Surface labels; any other is shown as `other`. Changes figures."
     )
     definitions_file: Path | None = Field(
         None, description="TOML file with further definitions of a genuine positive. Changes figures."
     )
-    synthetic_session_prefixes: tuple[str, ...] = Field(
+    synthetic_session_prefixes: Texts = Field(
         (), description="Sessions that begin so are in no figure. Changes figures."
     )
-    synthetic_user_ids: tuple[str, ...] = Field(
-        (), description="Users that are in no figure. Changes figures."
-    )
-    synthetic_queries: tuple[str, ...] = Field(
-        (), description="Queries that are in no figure. Changes figures."
-    )
+    synthetic_user_ids: Texts = Field((), description="Users that are in no figure. Changes figures.")
+    synthetic_queries: Texts = Field((), description="Queries that are in no figure. Changes figures.")
     maturity_minutes: int = Field(
         30, ge=1, le=1440, description="Age at which a retrieval without evidence is unobserved, not pending."
     )
@@ -169,6 +176,7 @@ def settings_markdown() -> str:
     lines = ["| setting | variable | default | what it is |", "|---|---|---|---|"]
     for name, field in Settings.model_fields.items():
         default = field.default
-        shown = ", ".join(default) if isinstance(default, tuple) else default
-        lines.append(f"| `{name}` | `LARA_{name.upper()}` | `{shown}` | {field.description} |")
+        shown = ",".join(default) if isinstance(default, tuple) else default
+        cell = "none" if shown in ("", None) else f"`{shown}`"
+        lines.append(f"| `{name}` | `LARA_{name.upper()}` | {cell} | {field.description} |")
     return "\n".join(lines) + "\n"

@@ -13,7 +13,17 @@ SUITES: dict[str, list[tuple[str, list[str]]]] = {
         ("style and types", ["make", "--no-print-directory", "lint"]),
         ("pure", [*PYTEST, "-m", "not live and not prove"]),
         ("live", [*PYTEST, "-m", "live and not prove"]),
-        ("demo", [sys.executable, "-c", "from streams.commands.cli import main; main()", "demo", "--seconds", "15"]),
+        (
+            "demo",
+            [
+                sys.executable,
+                "-c",
+                "from streams.commands.cli import main; main()",
+                "demo",
+                "--seconds",
+                "15",
+            ],
+        ),
     ],
     "prove": [
         ("everything", [*PYTEST, "-m", "not prove"]),
@@ -30,7 +40,9 @@ def main(which: str) -> int:
         started = time.monotonic()
         code = subprocess.run(command).returncode
         worst = max(worst, abs(code))
-        lines.append(f"{name:<16} {time.monotonic() - started:7.1f} s   {'passed' if not code else f'code {code}'}")
+        lines.append(
+            f"{name:<16} {time.monotonic() - started:7.1f} s   {'passed' if not code else f'code {code}'}"
+        )
     print("\n".join(["=== seconds a suite", *lines]), flush=True)
     return worst
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests import second_reading
 from tests.second_reading import Reading, Rules, as_time, read
 

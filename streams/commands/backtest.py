@@ -24,6 +24,10 @@ from streams.state.memory import MemoryStore
 BATCH = 1000  # events settled at once; larger ones gain nothing
 
 
+class NotKnown(Exception):
+    """What was asked for is not there; the message says what."""
+
+
 class Intake(NamedTuple):
     """What became of the lines of some files."""
 
@@ -87,6 +91,10 @@ def backtest(settings: Settings, files: Sequence[Path], as_of: int | None, as_js
     semantics = settings.semantics
     store, intake = asyncio.run(settle_lines(lines_of(files), semantics))
     entities = store.entities()
+    if not entities:
+        raise NotKnown(
+            f"{intake_line(intake)}: not one is an event (docs/topics.md says what one looks like)"
+        )
     moment = latest_event(entities, semantics) if as_of is None else as_of
     print_figures(moment, compute(store, settings, moment), settings, as_json)
     kinds = Counter(split_key(key)[0] for key in entities)

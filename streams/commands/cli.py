@@ -45,15 +45,17 @@ FILES = click.argument(
     "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 AS_OF = click.option("--as-of", type=Instant(), help="The time asked about, e.g. 2026-03-02T10:00:00Z.")
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of tables.")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
     """What a user can mend is told in a sentence, not in a traceback."""
-    from aiokafka.errors import KafkaError
+    from aiokafka.errors import KafkaConnectionError, KafkaError
+    from redis import ConnectionError as RedisConnectionError
     from redis import RedisError
 
+    from streams.commands.backtest import NotKnown
     from streams.services import ServiceError
     from streams.state.store import OtherMeaning, UnsafeStore
 
@@ -62,6 +64,15 @@ def plain_errors() -> Iterator[None]:
     except SettingsError as error:
         click.echo(str(error), err=True)
         sys.exit(2)
+    except NotKnown as error:
+        click.echo(str(error), err=True)
+        sys.exit(1)
+    except KafkaConnectionError as error:
+        click.echo(f"Kafka does not answer (setting `bootstrap`): {error}", err=True)
+        sys.exit(1)
+    except RedisConnectionError as error:
+        click.echo(f"Redis does not answer (setting `redis_url`): {error}", err=True)
+        sys.exit(1)
     except (KafkaError, RedisError, OtherMeaning, UnsafeStore, ServiceError, OSError) as error:
         click.echo(f"{type(error).__name__}: {error}", err=True)
         sys.exit(1)
@@ -84,7 +95,7 @@ def main() -> None:
     """
 
 
-@main.command()
+@main.command(short_help="Every figure from event files alone.")
 @FILES
 @AS_OF
 @AS_JSON
@@ -98,7 +109,7 @@ def backtest(files: tuple[Path, ...], as_of: int | None, as_json: bool) -> None:
     run(lambda settings: command(settings, files, as_of, as_json))
 
 
-@main.command()
+@main.command(short_help="Every figure of the live state.")
 @AS_OF
 @AS_JSON
 def report(as_of: int | None, as_json: bool) -> None:
@@ -108,7 +119,7 @@ def report(as_of: int | None, as_json: bool) -> None:
     run(lambda settings: command(settings, as_of, as_json))
 
 
-@main.command()
+@main.command(short_help="Read events, keep the state.")
 def worker() -> None:
     """Read events from Kafka and keep the state in Redis, until SIGTERM. Start as many as you need."""
     from streams.commands.worker import work
@@ -116,7 +127,7 @@ def worker() -> None:
     run(work)
 
 
-@main.command()
+@main.command(short_help="Serve the figures to Prometheus.")
 def exporter() -> None:
     """Serve the figures to Prometheus, computed at each scrape. One process is enough."""
     from streams.commands.exporter import export
@@ -124,7 +135,7 @@ def exporter() -> None:
     run(export)
 
 
-@main.command()
+@main.command(short_help="Send event files to their topics.")
 @FILES
 @click.option("--rebase-to-now", is_flag=True, help="Shift all times so that the latest event is now.")
 @click.option(
@@ -137,7 +148,7 @@ def replay(files: tuple[Path, ...], rebase_to_now: bool, rate: float | None) -> 
     run(lambda settings: command(settings, files, rebase_to_now, rate))
 
 
-@main.group()
+@main.group(short_help="Create the topics.")
 def topics() -> None:
     """The topics that lara reads and writes."""
 
@@ -150,7 +161,7 @@ def create() -> None:
     run(command)
 
 
-@main.group()
+@main.group(short_help="Why is it counted so?")
 def explain() -> None:
     """Why is it counted so? The whole chain, in words and as JSON."""
 
@@ -158,15 +169,16 @@ def explain() -> None:
 @explain.command("retrieval")
 @click.argument("retrieval_id")
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@AS_OF
 @AS_JSON
-def explain_retrieval(retrieval_id: str, files: tuple[Path, ...], as_json: bool) -> None:
+def explain_retrieval(retrieval_id: str, files: tuple[Path, ...], as_of: int | None, as_json: bool) -> None:
     """What is true of one retrieval and from which events, by which rules; from the live state or FILES."""
     from streams.commands.explain import explain_retrieval as command
 
-    run(lambda settings: command(settings, retrieval_id, files, as_json))
+    run(lambda settings: command(settings, retrieval_id, files, as_of, as_json))
 
 
-@main.command()
+@main.command(short_help="Simulated traffic through it all.")
 @click.option("--seconds", type=click.IntRange(min=5), help="End after so long and print the report.")
 @click.option("--seed", default=1, show_default=True, help="Of the simulated traffic.")
 @click.option("--running", is_flag=True, help="Use the brokers that the settings name, not embedded ones.")

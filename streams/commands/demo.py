@@ -41,6 +41,7 @@ SHUFFLED: Final = 200  # records that change places with each other: order must 
 DRAIN_SECONDS: Final = 120.0
 WORKER_LOG: Final = "worker.log"
 LOG_LINES: Final = 30  # of a worker that failed: a traceback with its cause
+SHOWN_WINDOWS: Final = ("24h", "all")
 HEADLINES: Final[tuple[tuple[str, str, dict[str, str]], ...]] = (
     ("GPR (standard)", "lara_gpr_ratio", {"definition": "standard"}),
     ("ACR", "lara_acr_ratio", {}),
@@ -103,7 +104,9 @@ def make_traffic(seed: int, seconds: int, now_ms: int) -> Traffic:
 async def _show(settings: Settings, seconds: int | None, seed: int, directory: Path, console: Console) -> int:
     length = seconds or DEFAULT_SECONDS
     traffic = make_traffic(seed, length, int(time.time() * 1000))
-    reader = RedisBuckets(settings.redis_url, prefix=settings.prefix, shards=settings.shards)
+    reader = RedisBuckets(
+        settings.redis_url, settings.semantics, prefix=settings.prefix, shards=settings.shards
+    )
     async with AsyncExitStack() as stack:
         worker = await _start_worker(settings, directory)
         stack.push_async_callback(_stop_worker, worker)
@@ -135,7 +138,7 @@ async def _start_worker(settings: Settings, directory: Path) -> asyncio.subproce
 
 
 def _as_text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
 async def _stop_worker(worker: asyncio.subprocess.Process) -> None:
@@ -215,7 +218,8 @@ def _compare(settings: Settings, traffic: Traffic, reader: RedisBuckets, console
     """Print the report and the differences to the truth; returns how many there are."""
     definitions = published(settings.definitions)
     found = figures(reader, traffic.as_of, definitions, settings.maturity_minutes)
-    console.print(tables_of(traffic.as_of, found, definitions))
+    shown = [metric for metric in found if metric.labels["window"] in SHOWN_WINDOWS]
+    console.print(tables_of(traffic.as_of, shown, definitions))
     different = differences(found, traffic.truth.metrics(traffic.as_of))
     for name, labels, value, wanted in different[:20]:
         console.print(f"[red]differs[/red] {name} {labels}: reported {value}, true {wanted}")

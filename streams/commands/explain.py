@@ -21,12 +21,11 @@ from attribution.entities import Entity, key_of
 from attribution.events import Retrieval, request_of, role_of
 from attribution.outputs import of_retrieval
 from attribution.semantics import Semantics
-from attribution.statements import Offer, Shown
+from attribution.statements import Offer, Route, Shown
 from attribution.verdict import GRANTED, REFUTED, Evidence, Verdict, grade
-from streams.commands.backtest import lines_of, settle_lines
+from streams.commands.backtest import NotKnown, latest_event, lines_of, settle_lines
 from streams.settings import Settings
 from streams.state.redis_store import RedisStore
-from streams.state.store import Store
 
 EVIDENCE: Final = {
     "user": "a user action: U where the definition counts it",
@@ -44,22 +43,29 @@ RULES: Final = {
 }
 
 
-def explain_retrieval(settings: Settings, identity: str, files: Sequence[Path], as_json: bool) -> None:
+def explain_retrieval(
+    settings: Settings, identity: str, files: Sequence[Path], as_of: int | None, as_json: bool
+) -> None:
     """Print the explanation of one retrieval, from files or from the live state."""
-    entity = asyncio.run(_entity(settings, key_of("retrieval", identity), files))
+    entity, latest = asyncio.run(_entity(settings, key_of("retrieval", identity), files))
     semantics = settings.semantics
+    moment = latest if as_of is None else as_of
+    if entity == Entity():
+        raise NotKnown(f"nothing is known of a retrieval {identity}")
     if as_json:
         sys.stdout.write(msgspec.json.encode(as_data(identity, entity, semantics)).decode() + "\n")
         return
     console = Console(soft_wrap=True, highlight=False)
-    for line in in_words(identity, entity, semantics, settings.maturity_minutes, time.time() * 1000):
+    for line in in_words(identity, entity, semantics, settings.maturity_minutes, moment):
         console.print(line)
 
 
-async def _entity(settings: Settings, key: str, files: Sequence[Path]) -> Entity:
+async def _entity(settings: Settings, key: str, files: Sequence[Path]) -> tuple[Entity, int]:
+    """The entity, and the time by which it is judged: that of the latest event of files, else now."""
     if files:
-        store: Store = (await settle_lines(lines_of(files), settings.semantics))[0]
-        return (await store.load([key])).get(key, Entity())
+        store, _ = await settle_lines(lines_of(files), settings.semantics)
+        latest = latest_event(store.entities(), settings.semantics)
+        return (await store.load([key])).get(key, Entity()), latest
     live = RedisStore(
         settings.redis_url,
         settings.semantics,
@@ -68,7 +74,7 @@ async def _entity(settings: Settings, key: str, files: Sequence[Path]) -> Entity
         shards=settings.shards,
     )
     try:
-        return (await live.load([key])).get(key, Entity())
+        return (await live.load([key])).get(key, Entity()), int(time.time() * 1000)
     finally:
         await live.close()
 
@@ -106,7 +112,7 @@ def in_words(
         return
     yield "\n[bold]actions credited to it[/bold]" + ("" if verdict.evidence else ": none")
     for evidence in verdict.evidence:
-        yield from _credit(evidence, verdict)
+        yield from _credit(record, evidence)
     yield from _refusals(record, entity)
     yield from _verdict(record, verdict, maturity_minutes, now_ms)
     yield f"\n[bold]counted[/bold] in the minute {_instant(record.ts // 60_000 * 60_000)}"
@@ -137,7 +143,18 @@ def _returned(record: Retrieval) -> str:
     return f"{len(returned)} assets: " + ", ".join(asset or "null" for asset in returned)
 
 
-def _credit(evidence: Evidence, verdict: Verdict) -> Iterator[str]:
+def _position(record: Retrieval, route: Route) -> str:
+    """Where the list held the asset, or the best placed of its ancestors."""
+    returned = record.returned_asset_ids or ()
+    found = [asset for asset in route.consumed if asset in returned]
+    if not found:
+        return "not in the list"
+    best = route.consumed[0] if route.consumed[0] in returned else min(found, key=returned.index)
+    position = f"rank {returned.index(best) + 1}"
+    return position if best == route.consumed[0] else f"{position} (its ancestor {best})"
+
+
+def _credit(record: Retrieval, evidence: Evidence) -> Iterator[str]:
     act = evidence.act
     where = f" in session {act.session_guid}" if act.session_guid else ""
     yield "  • " + escape(f"{_instant(act.ts)}  {act.actor} {act.verb}{where}  ({act.id})")
@@ -146,8 +163,7 @@ def _credit(evidence: Evidence, verdict: Verdict) -> Iterator[str]:
     yield "      " + escape(f"{RULES[evidence.rule]} {through}{document}".rstrip())
     for route in evidence.routes:
         if route.consumed:
-            rank = verdict.ranks.get(route.consumed[0])
-            yield "      " + escape(f"asset {route.consumed[0]}, rank {rank if rank is not None else '–'}")
+            yield "      " + escape(f"asset {route.consumed[0]}, {_position(record, route)}")
     yield f"      is {EVIDENCE[evidence.kind]}"
 
 

@@ -10,19 +10,22 @@ from redis import RedisError
 from metrics.exporter import QualityCollector, serve
 from streams.settings import Settings, published
 from streams.state.redis_buckets import RedisBuckets
+from streams.state.store import OtherMeaning
 
 log = structlog.get_logger()
 
 
 def collector(settings: Settings) -> QualityCollector:
     """What is served: every exported figure of the live state."""
-    reader = RedisBuckets(settings.redis_url, prefix=settings.prefix, shards=settings.shards)
+    reader = RedisBuckets(
+        settings.redis_url, settings.semantics, prefix=settings.prefix, shards=settings.shards
+    )
     return QualityCollector(
         reader,
         time.time,
         published(settings.definitions),
         settings.maturity_minutes,
-        reader_errors=(RedisError, OSError),
+        reader_errors=(RedisError, OtherMeaning, OSError),
         freshness=reader,
     )
 

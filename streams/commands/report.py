@@ -10,7 +10,9 @@ from streams.state.redis_buckets import RedisBuckets
 
 def report(settings: Settings, as_of: int | None, as_json: bool) -> None:
     """Print the figures that Redis holds, as of now by default."""
-    reader = RedisBuckets(settings.redis_url, prefix=settings.prefix, shards=settings.shards)
+    reader = RedisBuckets(
+        settings.redis_url, settings.semantics, prefix=settings.prefix, shards=settings.shards
+    )
     moment = int(time.time() * 1000) if as_of is None else as_of
     found = figures(reader, moment, published(settings.definitions), settings.maturity_minutes)
     reader.close()

@@ -12,8 +12,10 @@ from typing import Final, NamedTuple, cast
 
 from redis import Redis
 
+from attribution.semantics import Semantics
 from metrics.buckets import Counters, Span
 from streams.state.redis_store import Keys
+from streams.state.store import OtherMeaning, meaning_of, other_meaning
 
 HOUR_MINUTES: Final = 60
 DAY_HOURS: Final = 24
@@ -36,12 +38,14 @@ class _Parts(NamedTuple):
 class RedisBuckets:
     """A `CounterReader` on one Redis server. Raises `redis.RedisError` when it cannot be reached."""
 
-    def __init__(self, url: str, *, prefix: str = "lara", shards: int = 8) -> None:
+    def __init__(self, url: str, semantics: Semantics, *, prefix: str = "lara", shards: int = 8) -> None:
         self._keys = Keys(prefix, shards)
+        self._meaning = meaning_of(semantics, shards)
+        self._prefix = prefix
         self._redis: Redis = Redis.from_url(url, socket_timeout=5, socket_connect_timeout=2)
 
     def sums(self, spans: Sequence[Span]) -> list[Counters]:
-        """As `metrics.buckets.CounterReader.sums`, in two round trips."""
+        """As `metrics.buckets.CounterReader.sums`, in two round trips. Raises `OtherMeaning`."""
         known, totals = self._overview()
         parts = [_parts(span, known) for span in spans]
         hours, minutes = self._buckets(parts)
@@ -52,11 +56,14 @@ class RedisBuckets:
         ]
 
     def freshness(self) -> dict[str, tuple[float | None, float | None]]:
-        """Per topic type: newest event time and newest commit time, in seconds since the epoch."""
+        """Per topic: newest event time and newest commit time, in seconds since the epoch."""
         fields = cast(dict[bytes, bytes], self._redis.hgetall(f"{self._keys.base(0)}:fresh"))
         seconds = {name.decode(): int(value) / 1000 for name, value in fields.items()}
-        topics = sorted({name.partition("/")[0] for name in seconds})
-        return {topic: (seconds.get(f"{topic}/event"), seconds.get(f"{topic}/commit")) for topic in topics}
+        types = sorted({name.partition("/")[0] for name in seconds})
+        return {
+            f"{self._prefix}.{kind}s": (seconds.get(f"{kind}/event"), seconds.get(f"{kind}/commit"))
+            for kind in types
+        }
 
     def close(self) -> None:
         """Give the connections back."""
@@ -68,7 +75,10 @@ class RedisBuckets:
         for number in range(self._keys.shards):
             pipeline.zrange(f"{self._keys.base(number)}:hours", 0, -1)
             pipeline.hgetall(f"{self._keys.base(number)}:total")
-        answers = pipeline.execute()
+        pipeline.hget(f"{self._keys.base(0)}:meta", "fingerprint")
+        *answers, meaning = pipeline.execute()
+        if meaning is not None and meaning.decode() != self._meaning:
+            raise OtherMeaning(other_meaning(meaning.decode(), self._meaning))
         totals: dict[str, int] = {}
         for counters in answers[1::2]:
             _add(totals, ((name.decode(), int(value)) for name, value in counters.items()))

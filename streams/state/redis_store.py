@@ -35,6 +35,8 @@ from streams.state.store import (
     UnsafeStore,
     by_shard,
     floor_from_clock,
+    meaning_of,
+    other_meaning,
     shard_of,
 )
 
@@ -81,7 +83,7 @@ class RedisStore:
         slack_days: int = 14,
     ) -> None:
         self._keys = Keys(prefix, shards)
-        self._fingerprint = semantics.fingerprint
+        self._fingerprint = meaning_of(semantics, shards)
         self._clock = clock
         self._run_id: str | None = None
         self._entity_ttl = STATE_HORIZON_SECONDS + slack_days * DAY_SECONDS
@@ -113,10 +115,7 @@ class RedisStore:
         answers = await self._each("term", {n: [run_id, floor, self._fingerprint] for n in self._all()})
         for _, fingerprint in answers.values():
             if fingerprint.decode() != self._fingerprint:
-                raise OtherMeaning(
-                    f"the state was counted under semantics {fingerprint.decode()}, this worker has "
-                    f"{self._fingerprint}: rebuild under another prefix, or restore the settings"
-                )
+                raise OtherMeaning(other_meaning(fingerprint.decode(), self._fingerprint))
         self._run_id = run_id
         return Term(tuple(int(answers[number][0]) for number in self._all()))
 

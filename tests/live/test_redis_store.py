@@ -16,7 +16,7 @@ class ReadableStore(RedisStore):
 
     def __init__(self, url, semantics, prefix):
         super().__init__(url, semantics, clock=lambda: next(_numbers), prefix=prefix)
-        self._reader = RedisBuckets(url, prefix=prefix)
+        self._reader = RedisBuckets(url, semantics, prefix=prefix)
 
     def sums(self, spans):
         return self._reader.sums(spans)

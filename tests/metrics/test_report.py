@@ -75,7 +75,7 @@ def test_what_is_absent_is_shown_as_a_dash():
     """All retrievals are younger than the horizon: no settled share, and all of them are said to be open."""
     lines = printed(buckets((1, {"retrievals|browse|chat": 3})), (STANDARD,))
     assert cells(lines, "browse") == ["browse", "0", *["–"] * 6]
-    assert "live: 3 retrievals, pending 3 (standard) · settled: 0, of which the next table tells" in lines
+    assert "until now 3 retrievals, pending: 3 (standard); old enough to judge (settled): 0" in lines
 
 
 def test_windows_that_say_the_same_share_a_block():

@@ -36,6 +36,7 @@ def test_a_worker_has_the_families_of_the_contract(worker):
     """Their kinds and labels, and nothing else."""
     worker.lag_seconds.labels("lara.actions", "0").set(1)
     worker.rewinds.labels("gap").inc()
+    worker.losses.labels("lara.actions").inc()
     found = {name: family for name, family in families(worker).items() if not name.endswith("_created")}
     assert {name: family.type for name, family in found.items()} == {
         name: kind for name, (kind, _) in FAMILIES.items()
