@@ -38,6 +38,7 @@ def check_law(values: list[bytes | None], seed: int, as_of: int) -> None:
     assert running.metrics_of(store, as_of) == pytest.approx(running.rows_of(reading.metrics), abs=1e-12)
 
 
+@pytest.mark.slow
 @given(streams, st.integers(0, 2**32), AS_OFS)
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_order_duplication_and_batch_cut_gives_what_the_second_reading_finds(values, seed, as_of):

@@ -9,6 +9,8 @@ import pytest
 from streams.commands.simulator import COVERAGE, DEMO, PUBLISHED, Rates, Record, Truth, simulate
 from tests.second_reading import Reading, read
 
+pytestmark = pytest.mark.slow
+
 MINUTE = 60_000
 START = 1_790_000_000_123
 END = START + 26 * 60 * MINUTE

@@ -13,4 +13,4 @@ class TestMemoryStore(StoreSuite):
         return lambda semantics: MemoryStore(semantics, state=state)
 
 
-test_crashes_change_no_figure = crash_test(MemoryStore, 300)
+test_crashes_change_no_figure = pytest.mark.slow(crash_test(MemoryStore, 300))

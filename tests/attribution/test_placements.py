@@ -1,0 +1,51 @@
+"""The placement record and the judgement: which record stands, and what it tells."""
+
+import pytest
+
+from attribution.placements import is_excluded, speak_judgement, speak_placement
+from attribution.semantics import Exclusion, Semantics
+from attribution.statements import Address, Asked, Excluded, Placed
+from tests.building import DEFAULT, entity, event, judgement, placement
+
+RULES = Semantics(exclusion=Exclusion(session_prefixes=("probe-",)))
+DOCUMENT = Address("document:d1", "placement", "")
+EXCLUDED_REQUEST = [("request:q1", "placement:e", Excluded())]
+
+
+@pytest.mark.parametrize(
+    ("fields", "told", "semantics", "excluded"),
+    [
+        ({}, [], DEFAULT, False),
+        ({"synthetic": True}, [], DEFAULT, True),
+        ({"session_guid": "probe-1"}, [], RULES, True),
+        ({"session_guid": None}, [], RULES, False),
+        ({"request_id": "q1"}, EXCLUDED_REQUEST, DEFAULT, True),
+        ({"request_id": "q2"}, EXCLUDED_REQUEST, DEFAULT, False),
+    ],
+    ids=["plain", "says so", "rule", "no session", "request", "another request"],
+)
+def test_a_placement_record_tells_its_document_whether_it_is_excluded(fields, told, semantics, excluded):
+    """By itself or by the request it names; the document decides what follows."""
+    sent = placement(**fields)
+    found = entity(sent, request_excluded=told)
+    assert is_excluded(found, semantics) is excluded
+    assert speak_placement("e", found, semantics) == {DOCUMENT: Placed(event(sent), excluded)}
+
+
+def test_a_claimed_retrieval_is_asked_whether_it_is_excluded():
+    """On behalf of the document, which needs to know."""
+    said = speak_placement("e", entity(placement(source_retrieval_id="r1")), DEFAULT)
+    assert said[Address("retrieval:r1", "asked", "document:d1")] == Asked("d1")
+
+
+def test_only_the_standing_record_speaks():
+    """Of two records of one event the first by time, wherever the other would go."""
+    first, second = placement(seconds=1), placement(seconds=2, document_id="d2", source_retrieval_id="r1")
+    assert speak_placement("e", entity(second, first), DEFAULT) == {DOCUMENT: Placed(event(first), False)}
+    assert speak_placement("e", entity(), DEFAULT) == {}
+    assert not is_excluded(entity(), DEFAULT)
+
+
+def test_a_judgement_has_nobody_to_tell_yet():
+    """It is kept."""
+    assert speak_judgement("e", entity(judgement("goal", request_id="q1", reached=True)), DEFAULT) == {}

@@ -1,0 +1,100 @@
+"""What a deployment may configure, and the names of things that are the same."""
+
+import pytest
+from msgspec.structs import replace
+
+from attribution.definitions import STANDARD, STRICT, Definition
+from attribution.semantics import (
+    ATTRIBUTION_HORIZON_MS,
+    CLOCK_SKEW_MS,
+    LATENESS_MS,
+    STATE_HORIZON_MS,
+    Exclusion,
+    Semantics,
+    minute_of,
+    normalised_query,
+)
+
+CHANGES = {
+    "definitions": (STRICT, STANDARD),
+    "surfaces": ("chat",),
+    "exclusion": Exclusion(session_prefixes=("probe-",)),
+}
+
+
+def test_the_horizons_are_those_of_the_contract():
+    """30 days, 5 minutes, 7 days, and the state is kept for the first and the last."""
+    day = 24 * 60 * 60 * 1000
+    assert (30 * day, 5 * 60 * 1000, 7 * day) == (ATTRIBUTION_HORIZON_MS, CLOCK_SKEW_MS, LATENESS_MS)
+    assert 37 * day == STATE_HORIZON_MS
+
+
+@pytest.mark.parametrize(
+    ("sent", "label"),
+    [
+        ("chat", "chat"),
+        ("moon", "other"),
+        (None, "unknown"),
+        ("", "unknown"),
+        ("unknown", "unknown"),
+        ("CHAT", "other"),
+    ],
+)
+def test_a_surface_is_a_configured_label_or_other(sent, label):
+    """Absent is `unknown`; nothing else that a producer writes becomes a label."""
+    assert Semantics().surface(sent) == label
+
+
+def test_an_absent_surface_is_other_where_unknown_is_not_configured():
+    """The list is the list."""
+    assert Semantics(surfaces=("chat",)).surface(None) == "other"
+
+
+@pytest.mark.parametrize("field", CHANGES)
+def test_whatever_can_change_a_figure_changes_the_fingerprint(field):
+    """The same meaning has the same fingerprint, another one another."""
+    assert Semantics().fingerprint == Semantics().fingerprint
+    assert replace(Semantics(), **{field: CHANGES[field]}).fingerprint != Semantics().fingerprint
+
+
+@pytest.mark.parametrize("field", ["session_prefixes", "user_ids", "queries"])
+def test_every_rule_of_exclusion_is_in_the_fingerprint(field):
+    """Each of the three lists tells two meanings apart."""
+    assert Semantics(exclusion=Exclusion(**{field: ("x",)})).fingerprint != Semantics().fingerprint
+
+
+def test_other_rules_read_the_standard_definition_as_it_is_configured():
+    """A file may replace it by name."""
+    own = Definition("standard", 2, actions=("export",))
+    assert Semantics().standard is STANDARD
+    assert Semantics(definitions=(STRICT, own)).standard is own
+
+
+@pytest.mark.parametrize(
+    ("query", "same"),
+    [
+        ("Birthday  Card", "birthday card"),
+        ("\tcard\n", "card"),
+        ("STRASSE", "straße"),
+        ("ｃａｒｄ", "card"),
+        ("ﬁne", "fine"),
+        ("a\u00a0b", "a b"),
+        ("e\u0301", "é"),
+    ],
+)
+def test_queries_are_the_same_after_nfkc_case_folding_and_collapsed_space(query, same):
+    """Width, case, ligatures, accents written apart and white space make no other query."""
+    assert normalised_query(query) == normalised_query(same)
+
+
+def test_words_make_another_query():
+    """Order and words are kept."""
+    assert normalised_query("card birthday") != normalised_query("birthday card")
+
+
+@pytest.mark.parametrize(
+    ("ts", "minute"), [(0, 0), (59_999, 0), (60_000, 1), (1_772_445_600_000, 29_540_760)]
+)
+def test_a_bucket_is_a_whole_minute_since_the_epoch(ts, minute):
+    """The last millisecond of a minute is still in it."""
+    assert minute_of(ts) == minute

@@ -1,0 +1,212 @@
+"""Settings: where they come from, and one clear sentence for each mistake."""
+
+import os
+
+import pytest
+
+from attribution.definitions import DEFAULT_DEFINITIONS
+from attribution.semantics import Exclusion, Semantics
+from streams.settings import Settings, SettingsError, published, read_settings, settings_markdown
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch, tmp_path):
+    """No setting of the machine and no lara.toml of the working directory."""
+    for name in [name for name in os.environ if name.startswith("LARA_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def toml(monkeypatch, tmp_path):
+    """Writes the file that LARA_CONFIG names."""
+
+    def write(text, name="own.toml"):
+        path = tmp_path / name
+        path.write_text(text)
+        monkeypatch.setenv("LARA_CONFIG", str(path))
+        return path
+
+    return write
+
+
+def complaint():
+    with pytest.raises(SettingsError) as raised:
+        read_settings()
+    return str(raised.value)
+
+
+# --- where they come from ---------------------------------------------------------------------------
+
+
+def test_without_anything_the_defaults_hold():
+    """A deployment on one machine needs no setting at all."""
+    found = read_settings()
+    assert (found.bootstrap, found.redis_url, found.prefix) == (
+        "127.0.0.1:9092",
+        "redis://127.0.0.1:6379",
+        "lara",
+    )
+    assert found.semantics == Semantics()
+
+
+def test_the_environment_outranks_the_file_and_arguments_outrank_both(monkeypatch, toml):
+    """What is given nearest counts; None is not given."""
+    toml('prefix = "of-file"\nshards = 3\npartitions = 5\n')
+    monkeypatch.setenv("LARA_PREFIX", "of-environment")
+    monkeypatch.setenv("LARA_SHARDS", "4")
+    found = read_settings(shards=6, prefix=None)
+    assert (found.prefix, found.shards, found.partitions) == ("of-environment", 6, 5)
+
+
+def test_lara_toml_is_read_where_it_lies(tmp_path):
+    """In the working directory, without any variable."""
+    (tmp_path / "lara.toml").write_text('prefix = "here"\n')
+    assert read_settings().prefix == "here"
+
+
+def test_settings_that_change_figures_make_the_meaning(toml):
+    """Surfaces, definitions and exclusions, and nothing else."""
+    toml(
+        'surfaces = ["chat", "app"]\nsynthetic_session_prefixes = ["probe-"]\nsynthetic_user_ids = ["robot"]\n'
+        'synthetic_queries = ["insulin"]\nprefix = "other"\nmaturity_minutes = 10\n'
+    )
+    expected = Semantics(surfaces=("chat", "app"), exclusion=Exclusion(("probe-",), ("robot",), ("insulin",)))
+    assert read_settings().semantics == expected
+
+
+def test_settings_are_frozen():
+    """They are read once, at the start."""
+    with pytest.raises(ValueError, match="frozen"):
+        read_settings().prefix = "other"
+
+
+# --- mistakes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("LARA_SHARDS", "0"),
+        ("LARA_SHARDS", "65"),
+        ("LARA_SHARDS", "many"),
+        ("LARA_PARTITIONS", "0"),
+        ("LARA_PREFIX", "a b"),
+        ("LARA_PREFIX", ""),
+        ("LARA_PREFIX", "x" * 81),
+        ("LARA_RETENTION_DAYS", "-2"),
+        ("LARA_OUTAGE_DAYS", "0"),
+        ("LARA_MATURITY_MINUTES", "1.5"),
+        ("LARA_MATURITY_MINUTES", "0"),
+        ("LARA_DEADLETTER_PAYLOADS", "perhaps"),
+        ("LARA_MAX_RECORDS", "10001"),
+        ("LARA_WORKER_PORT", "70000"),
+        ("LARA_EXPORTER_PORT", "-1"),
+        ("LARA_BROKER_SESSION_TIMEOUT_SECONDS", "0"),
+    ],
+)
+def test_a_value_that_cannot_be_is_told_in_one_line_that_names_setting_and_value(
+    monkeypatch, variable, value
+):
+    """Of the wrong type or out of range, from the environment."""
+    monkeypatch.setenv(variable, value)
+    told = complaint()
+    assert variable.removeprefix("LARA_").lower() in told
+    assert repr(value) in told
+    assert "\n" not in told
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("shards = 0", "shards"),
+        ("prefix = 7", "prefix"),
+        ("[prefix]", "prefix"),
+        ('surfaces = ["Chat"]', "surfaces"),
+        ("surfaces = [1]", "surfaces"),
+        ('colour = "red"', "colour"),
+        ("[worker]\nport = 1", "worker"),
+    ],
+)
+def test_a_mistake_in_the_file_is_told_in_one_line_that_names_the_setting(toml, text, name):
+    """An unknown setting is a mistake too."""
+    toml(text)
+    told = complaint()
+    assert name in told
+    assert "\n" not in told
+
+
+def test_several_mistakes_are_told_at_once_a_line_each(monkeypatch, toml):
+    """So that they are mended at once."""
+    toml("shards = 0\ncolour = 1\n")
+    monkeypatch.setenv("LARA_WORKER_PORT", "x")
+    lines = complaint().splitlines()
+    assert len(lines) == 3
+    assert all(any(name in line for line in lines) for name in ("shards", "colour", "worker_port"))
+
+
+def test_a_file_that_is_no_toml_is_named(toml):
+    """With the place of the mistake."""
+    path = toml("prefix =\n")
+    told = complaint()
+    assert str(path) in told
+    assert "line 1" in told
+
+
+def test_a_config_that_is_not_there_is_a_mistake(monkeypatch):
+    """A file that was asked for must not be silently missing."""
+    monkeypatch.setenv("LARA_CONFIG", "/nowhere/lara.toml")
+    assert "/nowhere/lara.toml" in complaint()
+
+
+@pytest.mark.parametrize("variable", ["LARA_SHARD", "LARA_PREFIXES", "LARA_"])
+def test_a_variable_that_is_no_setting_is_refused(monkeypatch, variable):
+    """A misspelt setting must not be silently ignored."""
+    monkeypatch.setenv(variable, "1")
+    assert variable in complaint()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[definition]]\nname = 'x'\n",
+        "[[definition]]\nname = 'a b'\nversion = 1\nactions = ['x']\n",
+        "name = ",
+        "x = 1\n",
+    ],
+    ids=["incomplete", "no label", "no TOML", "unknown"],
+)
+def test_a_mistake_in_the_definitions_ends_the_program_at_its_start(monkeypatch, tmp_path, text):
+    """And names the file."""
+    path = tmp_path / "definitions.toml"
+    path.write_text(text)
+    monkeypatch.setenv("LARA_DEFINITIONS_FILE", str(path))
+    told = complaint()
+    assert "definitions_file" in told
+    assert str(path) in told
+
+
+def test_definitions_that_are_not_there_are_a_mistake(monkeypatch):
+    """Counting by the defaults instead would be another meaning."""
+    monkeypatch.setenv("LARA_DEFINITIONS_FILE", "/nowhere/definitions.toml")
+    assert "/nowhere/definitions.toml" in complaint()
+
+
+# --- what is printed of them ------------------------------------------------------------------------
+
+
+def test_definitions_are_published_with_version_and_digest():
+    """As the figures print them."""
+    found = published(DEFAULT_DEFINITIONS)
+    assert [(one.name, one.version, one.digest) for one in found] == [
+        (one.name, str(one.version), one.digest) for one in DEFAULT_DEFINITIONS
+    ]
+
+
+def test_every_setting_has_a_line_and_a_sentence_in_the_documentation():
+    """The page is written from the fields themselves."""
+    lines = settings_markdown().splitlines()
+    for name, field in Settings.model_fields.items():
+        (line,) = [line for line in lines if line.startswith(f"| `{name}` |")]
+        assert f"`LARA_{name.upper()}`" in line
+        assert field.description and field.description in line
