@@ -165,6 +165,7 @@ async def _watch(
         shards=settings.shards,
     )
     started = time.monotonic()
+    first: float | None = None
     deadline = float("inf")
     with Live(console=console, refresh_per_second=4, transient=True) as live:
         while not (sending.done() and await is_drained(store, sending.result())):
@@ -174,9 +175,14 @@ async def _watch(
             deadline = min(deadline, time.monotonic() + DRAIN_SECONDS) if sending.done() else deadline
             if time.monotonic() > deadline:
                 raise ServiceError(f"not everything was settled {DRAIN_SECONDS:.0f} s after the last record")
-            live.update(_headlines(settings, traffic, reader, time.monotonic() - started))
+            table = _headlines(settings, traffic, reader, time.monotonic() - started)
+            live.update(table)
+            if table.row_count and first is None:
+                first = time.monotonic() - started
             await asyncio.sleep(0.5)
     await store.close()
+    if first is not None:
+        console.print(f"first figures on screen {first:.1f} s after the broker was up")
     console.print(
         f"{len(traffic.records):,} records settled {time.monotonic() - started:.1f} s after the start\n"
     )

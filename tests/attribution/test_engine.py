@@ -187,6 +187,24 @@ def test_another_batch_may_settle_between_any_two_effects(scene):
             assert audited(table) == audited(expected)
 
 
+def test_a_comparison_lost_at_a_later_layer_restates_what_an_earlier_one_changed():
+    """The winner took over our record without telling of it, and we find nothing changed: so all is told."""
+    before, late, other = (
+        [user("export", event_id="x1", source_retrieval_id="r1")],
+        [retrieval(), user("export", event_id="x2", source_retrieval_id="r1")],
+        [user("export", event_id="x3", source_retrieval_id="r1")],
+    )
+    expected = settled(events(*before, *late, *other))
+    for steps in range(Batch(settled(events(*before)), events(*late)).run()):
+        table = settled(events(*before))
+        interrupted = Batch(table, events(*late))
+        interrupted.run(steps)
+        settled(events(*other), table=table)
+        interrupted.run()
+        assert outputs(table) == outputs(expected)
+        assert audited(table) == audited(expected)
+
+
 @SCENES
 def test_a_batch_that_crashed_between_any_two_effects_comes_again_and_mends_it(scene):
     """Also where the batch after it was already settled."""
