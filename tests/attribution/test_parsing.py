@@ -80,21 +80,21 @@ anything = st.recursive(
 @example(b'{"type":"prompt","request_id":"\\ud800"}')
 @example(b"[" * 100_000)
 @example(b'{"type":"prompt","session_guid":"s","ts":5,"request_id":' + b"9" * 5_000 + b"}")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_bytes_are_an_event_or_rejected_for_a_known_reason(value):
     """Nothing that a topic can hold raises."""
     is_event_or_known_rejection(value)
 
 
 @given(anything)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_json_is_an_event_or_rejected_for_a_known_reason(value):
     """Whatever is valid JSON is read without raising."""
     is_event_or_known_rejection(json.dumps(value).encode())
 
 
 @given(st.sampled_from(FULL), st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_a_damaged_event_is_an_event_or_rejected_for_a_known_reason(sent, data):
     """A field of another type, or one left out, never raises."""
     name = data.draw(st.sampled_from([*sent, *FORMS[sent["type"]].converters]))
@@ -105,7 +105,7 @@ def test_a_damaged_event_is_an_event_or_rejected_for_a_known_reason(sent, data):
 
 
 @given(st.sampled_from(FULL), st.integers(0, 400), st.integers(0, 255))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_a_record_with_a_flipped_byte_is_an_event_or_rejected_for_a_known_reason(sent, position, byte):
     """Damage on the wire is counted, not raised."""
     value = bytearray(encoded(sent))
@@ -388,7 +388,7 @@ def test_the_digest_of_a_small_event_worked_out_by_hand():
 
 
 @given(st.sampled_from(FULL), st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_text_goes_into_the_digest_as_json_writes_it(sent, surface):
     """Control characters, quotes and every script are written as JSON does without escaping to ASCII."""
     known = {**sent, "surface": surface}

@@ -123,7 +123,7 @@ def test_a_topic_does_not_say_what_a_record_is(sent):
 
 
 @given(st.lists(any_records, max_size=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_every_record_is_exactly_one_of_event_letter_or_tombstone(values):
     """They sum to the records read, whatever these hold."""
     found = decode([fetched(value, 60) for value in values], False)
