@@ -7,25 +7,31 @@ gathers the decision of that place and the answer of every retrieval it was offe
 from collections.abc import Mapping
 from typing import Final, NamedTuple, cast
 
+import msgspec
+
 from attribution.contribution import Contribution, action_contribution
 from attribution.entities import Entity, key_of, split_key
 from attribution.events import Action
-from attribution.exclusion import excluded_by_itself
+from attribution.exclusion import is_excluded
+from attribution.inference import left_open, seen
 from attribution.semantics import Semantics
-from attribution.statements import Act, Address, Answer, Content, Decision, Offer, Route, act_of
+from attribution.statements import (
+    Act,
+    Acted,
+    Address,
+    Answer,
+    Asked,
+    Content,
+    Decision,
+    Guess,
+    Offer,
+    Outcome,
+    Route,
+    act_of,
+)
+from attribution.verdict import is_outcome
 
 SHOW: Final = "show"
-
-
-def is_excluded(entity: Entity, semantics: Semantics) -> bool:
-    """Is the standing record synthetic, by itself or by the request it names?"""
-    action = cast(Action | None, entity.standing)
-    if action is None:
-        return False
-    named = action.request_id is not None and entity.hears_from(
-        "request_excluded", key_of("request", action.request_id)
-    )
-    return named or excluded_by_itself(action, semantics.exclusion)
 
 
 def speak_intake(identity: str, entity: Entity, semantics: Semantics) -> dict[Address, Content]:
@@ -34,8 +40,22 @@ def speak_intake(identity: str, entity: Entity, semantics: Semantics) -> dict[Ad
         return {}
     act = act_of(cast(Action, entity.standing), identity)
     if act.verb == SHOW:
-        shown = act.actor == "agent" and act.request_id is not None
-        return {Address(key_of("request", act.request_id or ""), "show", ""): act} if shown else {}
+        return _shown(act)
+    return {**_to_its_home(act, semantics), **seen(act)}
+
+
+def _shown(act: Act) -> dict[Address, Content]:
+    """An agent's show to its request, and the request's question to the retrieval it names."""
+    if act.actor != "agent" or act.request_id is None:
+        return {}
+    request = key_of("request", act.request_id)
+    said: dict[Address, Content] = {Address(request, "show", ""): act}
+    if act.claim is not None:
+        said[Address(key_of("retrieval", act.claim), "asked", request)] = Asked(request)
+    return said
+
+
+def _to_its_home(act: Act, semantics: Semantics) -> dict[Address, Content]:
     if act.document_id is not None:
         return {Address(key_of("document", act.document_id), "act", act.id): act}
     if act.claim is not None:
@@ -44,7 +64,7 @@ def speak_intake(identity: str, entity: Entity, semantics: Semantics) -> dict[Ad
         return {Address(key_of("retrieval", act.claim), "offer", act.id): offer}
     if act.placement_id is None and act.request_id is not None:
         return {Address(key_of("request", act.request_id), "act", act.id): act}
-    return {}
+    return left_open(act, semantics) if act.placement_id is None else {}
 
 
 def _own_decision(act: Act) -> Decision | None:
@@ -53,9 +73,8 @@ def _own_decision(act: Act) -> Decision | None:
         return None
     if act.claim is not None:
         return Decision("explicit", (act.claim,))
-    if act.placement_id is not None:
-        return Decision("dangling")  # a placement is looked up in a document, and none was named
-    return Decision("none") if act.request_id is None else None
+    # A placement is looked up in a document, and none was named.
+    return Decision("dangling") if act.placement_id is not None else None
 
 
 class Resolved(NamedTuple):
@@ -79,12 +98,33 @@ def resolved(identity: str, entity: Entity, semantics: Semantics) -> Resolved | 
     if is_excluded(entity, semantics):
         return Resolved(act, "excluded")
     decision = _own_decision(act) or next(iter(decisions), None)
-    return _answered(act, decision, _answers(entity)) if decision is not None else None
+    if decision is None:
+        return None
+    act = msgspec.structs.replace(act, ancestors=decision.ancestors)
+    return _answered(act, decision, _answers(entity))
+
+
+def speak_resolution(identity: str, entity: Entity, semantics: Semantics) -> dict[Address, Content]:
+    """To the action's request, what it consumed and credits; to its session, that it was an outcome."""
+    one = resolved(identity, entity, semantics)
+    if one is None or one.resolution == "excluded":
+        return {}
+    act, answers = one.act, _answers(entity)
+    credited = tuple((retrieval_id, answers[retrieval_id].ts) for retrieval_id in one.retrieval_ids)
+    said: dict[Address, Content] = {}
+    if act.request_id is not None:
+        said[Address(key_of("request", act.request_id), "acted", act.id)] = Acted(act, credited)
+    if act.session_guid is not None and is_outcome(act):
+        said[Address(key_of("session", act.session_guid), "outcome", "")] = Outcome(act.ts)
+    return said
 
 
 def _answers(entity: Entity) -> dict[str, Answer]:
     return {split_key(sender)[1]: cast(Answer, content) for sender, _, content in entity.heard("answer")}
 
+
+# Resolutions with one retrieval, of which inference is asked whether it would have named the same.
+COMPARED: Final = frozenset({"explicit", "inherited", "request"})
 
 # Of the answers to one action, the first of these that occurs says how it is resolved.
 _GRADES: Final = ("excluded", "refuted", "dangling")
@@ -110,4 +150,7 @@ def contribute(identity: str, entity: Entity, semantics: Semantics) -> Contribut
     one = resolved(identity, entity, semantics)
     if one is None or one.resolution == "excluded":
         return {}
-    return action_contribution(one.act, one.resolution, one.cross_session, semantics)
+    guesses = [cast(Guess, content).retrieval_id for _, _, content in entity.heard("guess")]
+    credited = one.retrieval_ids if one.resolution in COMPARED else ()
+    agreed = credited == (guesses[0],) if guesses and len(credited) == 1 else None
+    return action_contribution(one.act, one.resolution, one.cross_session, agreed, semantics)

@@ -6,13 +6,13 @@ Rules:
   contributions before and after goes to the buckets; a batch run sums the same function.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from attribution.events import ROLES, Retrieval, role_of
+from attribution.events import Prompt
 from attribution.semantics import Semantics, minute_of
 from attribution.statements import Act
-from attribution.verdict import OUTCOME_VERBS, Verdict
+from attribution.verdict import is_outcome
 
 Counter: TypeAlias = str
 Contribution: TypeAlias = Mapping[tuple[int, Counter], int]  # (minute, counter) -> how many
@@ -27,7 +27,6 @@ RESOLUTIONS: Final = (
     "refuted",
     "dangling",
 )
-FAILURE_SIGNALS: Final = ("rejected",)
 LINEAGE_FIELDS: Final = (
     "returned_asset_ids",
     "role",
@@ -44,72 +43,72 @@ def counter(name: str, *labels: str) -> Counter:
     return "|".join((name, *labels))
 
 
-def retrieval_contribution(retrieval: Retrieval, verdict: Verdict, semantics: Semantics) -> Contribution:
-    """The counters of one retrieval that is in the figures, in the minute it fired."""
-    minute = minute_of(retrieval.ts)
-    labels = (role_of(retrieval), semantics.surface(retrieval.surface))
-    counts = {counter(name, *labels): 1 for name in _retrieval_facts(retrieval, verdict)}
-    for definition in semantics.definitions:
-        if verdict.positive[definition.name]:
-            counts[counter("retrievals_positive", definition.name, *labels)] = 1
-        if verdict.evidenced(definition.name):
-            counts[counter("retrievals_evidenced", definition.name, *labels)] = 1
-    for signal in verdict.failure_signals:
-        counts[counter("retrievals_failed_by_signal", signal, *labels)] = 1
-    if verdict.ranks:
-        counts[counter("consumed_assets", *labels)] = len(verdict.ranks)
-        counts[counter("consumed_rank_sum", *labels)] = sum(verdict.ranks.values())
-    counts.update(_lineage_of_retrieval(retrieval))
-    return {(minute, name): count for name, count in counts.items()}
-
-
-def _retrieval_facts(retrieval: Retrieval, verdict: Verdict) -> Iterable[str]:
-    """The counters that this retrieval is one of, beside those per definition and signal."""
-    returned = retrieval.returned_asset_ids
-    confirmed = verdict.agent_consumed and verdict.positive["standard"]
-    facts = {
-        "retrievals": True,
-        "retrievals_agent_consumed": verdict.agent_consumed,
-        "retrievals_delegated": verdict.delegated,
-        "retrievals_failed": verdict.failed,
-        "retrievals_corrected": verdict.corrected,
-        "retrievals_agent_use_confirmed": confirmed,
-        "retrievals_without_list": returned is None,
-        "layer1_retrievals": returned is not None,
-        "retrievals_null": returned == () and retrieval.page_of is None,
-    }
-    return [name for name, holds in facts.items() if holds]
-
-
-def _lineage_of_retrieval(retrieval: Retrieval) -> dict[Counter, int]:
-    logged = {
-        "returned_asset_ids": retrieval.returned_asset_ids is not None,
-        "role": retrieval.role in ROLES,
-        "request_id": retrieval.request_id is not None,
-    }
-    return _lineage(logged)
-
-
-def _lineage(logged: Mapping[str, bool]) -> dict[Counter, int]:
+def lineage_counters(logged: Mapping[str, bool]) -> dict[Counter, int]:
+    """Which lineage fields an event should carry, and does."""
     expected = {counter("lineage_expected", field): 1 for field in logged}
     return expected | {counter("lineage_logged", field): 1 for field, there in logged.items() if there}
 
 
-def action_contribution(act: Act, resolution: str, cross_session: bool, semantics: Semantics) -> Contribution:
-    """The counters of one resolved action, in the minute it happened."""
+def prompt_contribution(
+    prompt: Prompt, retrieved: bool, intents: int | None, semantics: Semantics
+) -> Contribution:
+    """The counters of one prompt: was a retrieval fired, was one needed, and was the user asking again?"""
+    surface = semantics.surface(prompt.surface)
+    needed, asked_again = (intents or 0) >= 1, bool(prompt.reformulation)
+    flagged = prompt.reformulation is not None
+    facts = {
+        "prompts": True,
+        "prompts_with_retrieval": retrieved,
+        "intent_labelled_prompts": intents is not None,
+        "prompts_needing_retrieval": needed,
+        "prompts_missed": needed and not retrieved,
+        "multi_intent_prompts": (intents or 0) >= 2,
+        "flagged_prompts_with_retrieval": flagged and retrieved,
+        "search_reformulations": asked_again and retrieved,
+        "flagged_prompts_without_retrieval": flagged and not retrieved,
+        "downstream_corrections": asked_again and not retrieved,
+    }
+    counts = {counter(name, surface): 1 for name, holds in facts.items() if holds}
+    counts[counter("prompts_by_route", semantics.route(prompt.route), surface)] = 1
+    minute = minute_of(prompt.ts)
+    return {(minute, name): count for name, count in counts.items()}
+
+
+def action_contribution(
+    act: Act, resolution: str, cross_session: bool, agreed: bool | None, semantics: Semantics
+) -> Contribution:
+    """The counters of one resolved action, in the minute it happened.
+
+    `agreed`: would inference have named the same retrieval? None where the two cannot be compared.
+    """
     counts = {counter("actions", resolution): 1}
-    if act.actor == "user" and act.verb in OUTCOME_VERBS:
+    if is_outcome(act):
         labels = (semantics.surface(act.surface), act.verb)
         counts[counter("outcomes", *labels)] = 1
         if resolution in CREDITING:
             counts[counter("attributed_outcomes", *labels)] = 1
         if cross_session:
             counts[counter("cross_session_outcomes", *labels)] = 1
+    if agreed is not None:
+        counts["inference_compared"] = 1
+    if agreed is False:
+        counts["inference_differs"] = 1
     logged = {"consumed_asset_id": act.asset_id is not None}
     if act.asset_id is not None or act.placement_id is not None or act.document_id is not None:
         logged["source_retrieval_id"] = resolution in BY_LINEAGE
-    counts.update(_lineage(logged))
+    counts.update(lineage_counters(logged))
     minute = minute_of(act.ts)
+    return {(minute, name): count for name, count in counts.items()}
+
+
+def session_contribution(
+    ts: int, surface: str | None, in_session: bool, by_lineage: bool, semantics: Semantics
+) -> Contribution:
+    """The counters of one session with a retrieval: abandoned, by each of two ways to see it?"""
+    label, minute = semantics.surface(surface), minute_of(ts)
+    abandoned = {"session": not in_session, "lineage": not by_lineage}
+    counts = {counter("sessions", label): 1}
+    counts |= {counter("sessions_abandoned", how, label): 1 for how, holds in abandoned.items() if holds}
     return {(minute, name): count for name, count in counts.items()}
 
 

@@ -1,12 +1,16 @@
 """The document: its placements and the actions on it, which it resolves by rules 1 to 3."""
 
+from collections.abc import Mapping
 from typing import cast
 
+import msgspec
+
 from attribution.entities import Entity, key_of, split_key
-from attribution.events import Placement
-from attribution.lineage import Resolution, decided, placements_of, resolve, resolve_placing
+from attribution.events import Placement, placing_id
+from attribution.inference import left_open, seen
+from attribution.lineage import Lineage, Resolution, World, decided, placements_of, resolve, resolve_placing
 from attribution.semantics import Semantics
-from attribution.statements import Act, Address, Content, Decision, Offer, Placed
+from attribution.statements import Act, Address, Content, Offer, Placed
 
 
 def speak_document(identity: str, entity: Entity, semantics: Semantics) -> dict[Address, Content]:
@@ -18,14 +22,15 @@ def speak_document(identity: str, entity: Entity, semantics: Semantics) -> dict[
     for _, _, content in entity.heard("act"):
         act = cast(Act, content)
         resolution = decided("excluded") if act.placement_id in excluded else resolve(act, placements)
-        said.update(_statements(act, resolution, None))
+        said.update(_statements(act, resolution, False, placements, semantics))
     for lineage in placements.values():
         if (act_of_placing := _placing(lineage.first)) is not None:
             placed_through_itself = resolve_placing(act_of_placing, lineage, placements)
-            said.update(_statements(act_of_placing, placed_through_itself, act_of_placing))
+            said.update(_statements(act_of_placing, placed_through_itself, True, placements, semantics))
+            said.update(seen(act_of_placing, placing=True))
     for first in excluded.values():
         if (act_of_placing := _placing(first)) is not None:
-            said.update(_statements(act_of_placing, decided("excluded"), act_of_placing))
+            said.update(_statements(act_of_placing, decided("excluded"), True, placements, semantics))
     return said
 
 
@@ -34,7 +39,7 @@ def _placing(first: Placement) -> Act | None:
     if first.actor is None:
         return None
     return Act(
-        id=f"place:{first.document_id}/{first.placement_id}",
+        id=placing_id(first),
         ts=first.ts,
         actor=first.actor,
         verb="place",
@@ -44,16 +49,21 @@ def _placing(first: Placement) -> Act | None:
         asset_id=first.asset_id,
         document_id=first.document_id,
         placement_id=first.placement_id,
+        user_id=first.user_id,
     )
 
 
-def _statements(act: Act, resolution: Resolution, carried: Act | None) -> dict[Address, Content]:
-    decision = resolution.decision
+def _statements(
+    act: Act, resolution: Resolution, placing: bool, placements: Mapping[str, Lineage], semantics: Semantics
+) -> dict[Address, Content]:
+    decision, asset = resolution.decision, act.asset_id
+    ancestors = World(placements, act.ts).ancestors(asset)[1:] if asset is not None else ()
+    act = msgspec.structs.replace(act, ancestors=ancestors)
     if decision is None and act.request_id is not None:
         return {Address(key_of("request", act.request_id), "act", act.id): act}
-    decision = decision or Decision("none")
-    if carried is not None:
-        decision = Decision(decision.rule, decision.retrievals, decision.dangling, carried)
+    if decision is None:
+        return left_open(act, semantics)
+    decision = msgspec.structs.replace(decision, act=act if placing else None, ancestors=ancestors)
     said: dict[Address, Content] = {Address(key_of("action", act.id), "decision", act.id): decision}
     for retrieval_id, routes in resolution.routes.items():
         address = Address(key_of("retrieval", retrieval_id), "offer", act.id)

@@ -21,7 +21,7 @@ from attribution.events import Event, Prompt, Retrieval, identity, request_of, t
 from attribution.exclusion import excluded_by_itself
 from attribution.outputs import Output, conflicts
 from attribution.semantics import Semantics
-from attribution.stages import HOMES, KINDS, SCOPES, STAGES, SUBJECT, Layer
+from attribution.stages import HOMES, KINDS, SCOPES, STAGES, SUBJECT, SUMS, Layer
 from attribution.statements import Address, Content, Message, Named
 
 
@@ -62,6 +62,13 @@ class _Visit:
         self.heal = NOTHING
         self.woken = False
 
+    def add(self, other: "_Visit") -> None:
+        """Take over what reached the entity at a visit that was lost."""
+        self.records = [*other.records, *self.records]
+        self.messages = [*other.messages, *self.messages]
+        self.heal |= other.heal
+        self.woken |= other.woken
+
 
 class _Held(NamedTuple):
     """An entity in hand: as it was when first loaded in this batch, and as last saved or loaded."""
@@ -88,6 +95,8 @@ class _Batch:
         self._floor = floor
         self._held: dict[str, _Held] = {}
         self._visits: list[dict[str, _Visit]] = [{} for _ in STAGES]
+        self._healed: set[tuple[str, str]] = set()  # all was restated once: enough for one batch
+        self._told: dict[tuple[str, str], Mapping[Address, Content]] = {}  # in this batch
         self._spoken: dict[tuple[str, str], list[_Spoken]] = {}
         self.dispositions = ["applied"] * len(events)
         for number, event in enumerate(events):
@@ -116,7 +125,7 @@ class _Batch:
 
     def run(self, layer: int) -> Generator[Load | Save, Any, None]:
         """Settle one layer: load, apply and save until nothing is lost, and speak for what was saved."""
-        visits = self._visits[layer]
+        visits = self._taken(layer)
         while visits:
             yield from self._load([key for key in visits if key not in self._held])
             afters = {key: self._apply(key, visit) for key, visit in visits.items()}
@@ -129,7 +138,13 @@ class _Batch:
             for key in lost:
                 del self._held[key]
                 visits[key].heal = ALL
-            visits = {key: visits[key] for key in lost}
+                self._visit(layer, key).add(visits[key])
+            visits = self._taken(layer)
+
+    def _taken(self, layer: int) -> dict[str, _Visit]:
+        """What waits for a layer, which may speak to itself (a retrieval to one that names it)."""
+        taken, self._visits[layer] = self._visits[layer], {}
+        return taken
 
     def _load(self, keys: Sequence[str]) -> Generator[Load | Save, Any, None]:
         if keys:
@@ -200,12 +215,19 @@ class _Batch:
                 waking.heal |= visit.heal
 
     def _speak(self, layer: Layer, key: str, heal: Heal) -> None:
+        heal = NOTHING if (layer.name, key) in self._healed else heal
+        if None in heal:
+            self._healed.add((layer.name, key))
         baseline, stored = self._held[key]
-        before, after = self._says(layer, key, baseline), self._says(layer, key, stored)
+        after = self._says(layer, key, stored)
+        before = self._told.get((layer.name, key))
+        if before is None:
+            before = self._says(layer, key, baseline)
+        self._told[layer.name, key] = after
         former = {address for address in stored.former if address.topic in layer.says}
         for address in before.keys() | after.keys() | former:
             content = after.get(address)
-            again = None in heal or address.subject in heal
+            again = None in heal or address.subject in heal or (bool(heal) and address.topic in SUMS)
             if again or content != before.get(address):
                 self._deliver(Message(address, key, stored.version, content, again))
 

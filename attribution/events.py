@@ -122,6 +122,10 @@ EVENT_TYPES: Final[dict[str, type[Event]]] = {
 SESSION_REQUIRED: Final = frozenset({"prompt", "retrieval", "action"})
 
 
+PLACE: Final = "place:"
+EVENT: Final = "event:"
+
+
 def type_of(event: Event) -> str:
     """The `type` an event was sent under."""
     return type(event).__struct_config__.tag  # type: ignore[return-value]  # a str tag, see the classes
@@ -133,7 +137,15 @@ def identity(event: Event) -> str:
         return event.retrieval_id
     if isinstance(event, Prompt):
         return event.request_id or event.digest.hex()
-    return event.event_id or event.digest.hex()
+    own = event.event_id or event.digest.hex()
+    # The ids of actions that have no event (`placing_id`) are not to be had by one that has.
+    return f"{EVENT}{own}" if isinstance(event, Action) and own.startswith((PLACE, EVENT)) else own
+
+
+def placing_id(placement: Placement) -> str:
+    """The id of a placement's `place`: `place:<document>/<placement>`, / and % escaped in the document's."""
+    document = placement.document_id.replace("%", "%25").replace("/", "%2F")
+    return f"{PLACE}{document}/{placement.placement_id}"
 
 
 def standing_order(event: Event) -> tuple[int, bytes]:

@@ -3,8 +3,9 @@
 Here is what a record says of itself; that it names something excluded, its entity is told (`Excluded`).
 """
 
+from attribution.entities import Entity, key_of
 from attribution.events import Event
-from attribution.semantics import Exclusion, normalised_query
+from attribution.semantics import Exclusion, Semantics, normalised_query
 
 
 def excluded_by_itself(event: Event, rules: Exclusion) -> bool:
@@ -19,3 +20,14 @@ def excluded_by_itself(event: Event, rules: Exclusion) -> bool:
     if query is None or not rules.queries:
         return False
     return normalised_query(query) in {normalised_query(rule) for rule in rules.queries}
+
+
+def is_excluded(entity: Entity, semantics: Semantics) -> bool:
+    """Is the standing record of an action, placement or judgement synthetic, by itself or by its request?"""
+    record = entity.standing
+    if record is None:
+        return False
+    named = record.request_id is not None and entity.hears_from(
+        "request_excluded", key_of("request", record.request_id)
+    )
+    return named or excluded_by_itself(record, semantics.exclusion)

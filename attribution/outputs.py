@@ -6,13 +6,14 @@ Rules:
 - A record that lost its identity to another (`…_id_reused`) is a dead letter of the entity that decided so.
 """
 
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from msgspec import Struct
 
 from attribution import actions, retrievals
 from attribution.entities import Entity
-from attribution.events import Event, Retrieval, identity, request_of, role_of, type_of
+from attribution.events import Action, Event, Retrieval, identity, request_of, role_of, type_of
+from attribution.ranking import BILLION
 from attribution.semantics import Semantics
 from attribution.verdict import Evidence, Verdict
 
@@ -39,7 +40,7 @@ class Attribution(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Withdrawn(Struct, frozen=True, kw_only=True):
-    """An action that is none any more: an earlier first record of its placement names no actor."""
+    """An action that is none any more, by an earlier record: no actor placed it, or it was only a show."""
 
     action_id: str
     resolution: str = "withdrawn"
@@ -74,9 +75,15 @@ class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     positive: dict[str, bool] = {}
     agent_consumed: bool = False
     delegated: bool = False
+    failed: bool = False
     failure_signals: tuple[str, ...] = ()
     corrected: bool = False
     ranks: dict[str, int] = {}
+    misrouted: bool = False
+    ndcg_at_10: float | None = None
+    diagnosis: str | None = None
+    completed: bool = False
+    goal_reached: bool | None = None
     credits: tuple[Credit, ...] = ()
     version: int = 0
 
@@ -106,8 +113,8 @@ def of_action(identity: str, entity: Entity, semantics: Semantics) -> list[Outpu
     """The action's resolution, as soon as it has one."""
     one = actions.resolved(identity, entity, semantics)
     if one is None:
-        gone = entity.standing is None and not any(entity.heard("decision"))
-        return [Output(ATTRIBUTIONS, identity, Withdrawn(action_id=identity))] if gone and entity.said else []
+        withdrawn = Output(ATTRIBUTIONS, identity, Withdrawn(action_id=identity))
+        return [withdrawn] if _is_withdrawn(entity) else []
     record = Attribution(
         action_id=identity,
         ts=one.act.ts,
@@ -122,6 +129,14 @@ def of_action(identity: str, entity: Entity, semantics: Semantics) -> list[Outpu
         consumed_asset_id=one.act.asset_id,
     )
     return [Output(ATTRIBUTIONS, identity, record)]
+
+
+def _is_withdrawn(entity: Entity) -> bool:
+    """Was it an action once, and is none now: no placing any more, or, by an earlier record, a mere show?"""
+    if entity.standing is None:
+        return bool(entity.said) and not any(entity.heard("decision"))
+    shown = cast(Action, entity.standing).action == actions.SHOW
+    return shown and any(cast(Action, record).action != actions.SHOW for record in entity.own[1:])
 
 
 def of_retrieval(identity: str, entity: Entity, semantics: Semantics) -> list[Output]:
@@ -156,9 +171,15 @@ def _outcome(record: Retrieval, verdict: Verdict, semantics: Semantics) -> Outco
         positive=dict(verdict.positive),
         agent_consumed=verdict.agent_consumed,
         delegated=verdict.delegated,
-        failure_signals=verdict.failure_signals,
+        failed=verdict.failed,
+        failure_signals=verdict.signals,
         corrected=verdict.corrected,
         ranks=dict(verdict.ranks),
+        misrouted=verdict.intents == 0,
+        ndcg_at_10=None if verdict.ndcg_at_10 is None else verdict.ndcg_at_10 / BILLION,
+        diagnosis=verdict.diagnosis.verdict,
+        completed=verdict.completed,
+        goal_reached=None if verdict.goal is None else bool(verdict.goal),
         credits=tuple(_credit(one) for one in verdict.evidence),
     )
 

@@ -135,9 +135,9 @@ def _rfc3339(text: str) -> int:
     try:
         moment = datetime.fromisoformat(f"{day}T{clock}")
         offset = _offset(int(hours or 0), int(minutes or 0))
-    except ValueError as error:
+        elapsed = moment - (-offset if sign == "-" else offset) - _EPOCH
+    except (ValueError, OverflowError) as error:
         raise _Invalid("out_of_range", f"no such moment: {error}") from None
-    elapsed = moment - (-offset if sign == "-" else offset) - _EPOCH
     return (elapsed.days * 86_400 + elapsed.seconds) * 1000 + int((fraction or "0")[:3].ljust(3, "0"))
 
 

@@ -20,7 +20,24 @@ CLOCK_SKEW_MS: Final = 5 * MINUTE_MS  # a claim may name a retrieval stamped thi
 LATENESS_MS: Final = 7 * DAY_MS  # older than its broker timestamp by more than this: late
 STATE_HORIZON_MS: Final = ATTRIBUTION_HORIZON_MS + LATENESS_MS
 
+# The last one is a shadow signal: published, and in F only where `inferred_research` is "count".
+FAILURE_SIGNALS: Final = ("rejected", "researched", "substituted", "researched_inferred")
+SHADOW_SIGNAL: Final = "researched_inferred"
+
 DEFAULT_SURFACES: Final = ("chat", "gallery", "editor", "unknown")
+# Role -> what completes the task of a retrieval, as "actor verb"; roles not named are `OTHERS`.
+OTHERS: Final = "others"
+_TAKEN: Final = ("user export", "user share", "user download")
+_FOUND: Final = ("user select", "user place", *_TAKEN)
+DEFAULT_COMPLETION: Final = (
+    ("direct_lookup", _FOUND),
+    ("browse", _FOUND),
+    ("act_on", (*_FOUND, "user edit")),
+    ("generation_reference", ("agent generate", "agent use", *_TAKEN)),
+    (OTHERS, _TAKEN),
+)
+
+DEFAULT_ROUTES: Final = ("retrieve", "generate", "edit", "answer")
 UNKNOWN_SURFACE: Final = "unknown"
 OTHER: Final = "other"
 
@@ -39,11 +56,22 @@ class Semantics(Struct, frozen=True):
     definitions: tuple[Definition, ...] = DEFAULT_DEFINITIONS
     surfaces: tuple[str, ...] = DEFAULT_SURFACES
     exclusion: Exclusion = Exclusion()
+    inferred_research: str = "shadow"  # or "count"
+    inference: str = "shadow"  # or "credit"
+    gain: str = "exponential"  # or "linear"
+    completion: tuple[tuple[str, tuple[str, ...]], ...] = DEFAULT_COMPLETION
+    routes: tuple[str, ...] = DEFAULT_ROUTES
 
     @property
     def standard(self) -> Definition:
         """The definition that other rules of the contract read (re-search, rank, diagnosis)."""
         return next(definition for definition in self.definitions if definition.name == STANDARD.name)
+
+    @property
+    def failure_signals(self) -> tuple[str, ...]:
+        """The signals that make F."""
+        counted = self.inferred_research == "count"
+        return tuple(signal for signal in FAILURE_SIGNALS if counted or signal != SHADOW_SIGNAL)
 
     @property
     def fingerprint(self) -> str:
@@ -54,6 +82,15 @@ class Semantics(Struct, frozen=True):
         """The label of a surface: as configured, or `other`; absent is `unknown`."""
         value = sent or UNKNOWN_SURFACE
         return value if value in self.surfaces else OTHER
+
+    def completes(self, role: str, actor: str, verb: str) -> bool:
+        """Does this action, attributed to a retrieval of the role, complete its task?"""
+        by_role = dict(self.completion)
+        return f"{actor} {verb}" in by_role.get(role, by_role.get(OTHERS, ()))
+
+    def route(self, sent: str | None) -> str:
+        """The label of a planner's route: as configured, or `other`."""
+        return sent if sent is not None and sent in self.routes else OTHER
 
 
 def normalised_query(query: str) -> str:

@@ -14,7 +14,18 @@ Rules:
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
-from attribution import actions, documents, outputs, placements, requests, retrievals
+from attribution import (
+    actions,
+    documents,
+    inference,
+    labels,
+    need,
+    outputs,
+    placements,
+    requests,
+    retrievals,
+    sessions,
+)
 from attribution.contribution import Contribution
 from attribution.entities import Entity
 from attribution.outputs import Output
@@ -41,25 +52,74 @@ def _silent(identity: str, entity: Entity, semantics: Semantics) -> dict[Address
 STAGES: Final = (
     Layer("prompt", "request", ("named",), ("request_excluded",), requests.speak_prompt),
     Layer("placing", "placement", ("request_excluded",), ("placement", "asked"), placements.speak_placement),
-    Layer("judging", "judgement", ("request_excluded",), (), placements.speak_judgement),
-    Layer("intake", "action", ("request_excluded",), ("act", "show", "offer"), actions.speak_intake),
+    Layer("judging", "judgement", ("request_excluded",), ("label", "grade"), labels.speak_judgement),
+    Layer(
+        "intake",
+        "action",
+        ("request_excluded",),
+        ("act", "show", "offer", "seen", "unresolved", "decision", "asked"),
+        actions.speak_intake,
+    ),
     Layer(
         "record",
         "retrieval",
-        ("request_excluded", "asked"),
-        ("record", "retrieval_excluded"),
+        ("request_excluded", "asked", "linked", "link_excluded"),
+        (
+            "record",
+            "retrieval_excluded",
+            "lists",
+            "fired",
+            "reformulated",
+            "asks",
+            "listed",
+            "linked",
+            "link_excluded",
+        ),
         retrievals.speak_record,
     ),
+    Layer("query", "query", ("grade", "asks"), ("query_grades",), labels.speak_query),
+    Layer("research", "conversation", ("fired",), ("researched",), need.speak_research),
     Layer(
         "document",
         "document",
         ("placement", "act", "retrieval_excluded"),
-        ("act", "offer", "decision"),
+        ("act", "offer", "decision", "seen", "unresolved"),
         documents.speak_document,
     ),
-    Layer("turn", "request", ("record", "act", "show"), ("shown", "offer", "decision"), requests.speak_turn),
-    Layer("evidence", "retrieval", ("offer", "shown"), ("answer",), retrievals.speak_evidence),
-    Layer("resolution", "action", ("decision", "answer"), (), _silent),
+    Layer(
+        "turn",
+        "request",
+        ("record", "act", "show", "label", "retrieval_excluded"),
+        ("shown", "offer", "decision", "routed", "goal", "unresolved"),
+        requests.speak_turn,
+    ),
+    Layer(
+        "infer",
+        "session",
+        ("listed", "seen", "unresolved"),
+        ("guess", "decision", "offer"),
+        inference.speak_inference,
+    ),
+    Layer("evidence", "retrieval", ("offer", "shown"), ("answer", "page_used"), retrievals.speak_evidence),
+    Layer(
+        "resolution",
+        "action",
+        ("decision", "answer", "guess"),
+        ("acted", "outcome"),
+        actions.speak_resolution,
+    ),
+    Layer("use", "request", ("lists", "acted"), ("substituted",), requests.speak_use),
+    Layer(
+        "verdict",
+        "retrieval",
+        (
+            *("researched", "reformulated", "page_used", "substituted"),
+            *("routed", "goal", "label", "grade", "query_grades"),
+        ),
+        ("ended",),
+        retrievals.speak_verdict,
+    ),
+    Layer("abandonment", "session", ("ended", "outcome"), (), _silent),
 )
 
 WHOLE: Final = "all"
@@ -69,6 +129,8 @@ SCOPES: Final[Mapping[str, str]] = {
     "request_excluded": WHOLE,
     "placement": WHOLE,
     "asked": SUBJECT,
+    "linked": SUBJECT,
+    "link_excluded": WHOLE,
     "act": SUBJECT,
     "show": WHOLE,
     "record": WHOLE,
@@ -77,7 +139,29 @@ SCOPES: Final[Mapping[str, str]] = {
     "offer": SUBJECT,
     "decision": SUBJECT,
     "answer": SUBJECT,
+    "lists": WHOLE,
+    "fired": WHOLE,
+    "researched": WHOLE,
+    "reformulated": WHOLE,
+    "page_used": WHOLE,
+    "acted": WHOLE,
+    "substituted": WHOLE,
+    "label": WHOLE,
+    "routed": WHOLE,
+    "goal": WHOLE,
+    "grade": WHOLE,
+    "asks": WHOLE,
+    "query_grades": WHOLE,
+    "listed": WHOLE,
+    "seen": SUBJECT,
+    "unresolved": SUBJECT,
+    "guess": SUBJECT,
+    "ended": WHOLE,
+    "outcome": WHOLE,
 }
+
+# Statements about the sender as a whole that sum over subjects: restated with any of them.
+SUMS: Final = frozenset({"page_used", "ended", "outcome"})
 
 # Event type -> the kind of its home.
 HOMES: Final[Mapping[str, str]] = {
@@ -106,10 +190,13 @@ class Kind(NamedTuple):
 
 
 KINDS: Final[Mapping[str, Kind]] = {
-    "request": Kind(outputs=outputs.of_request, conflicts=True),
+    "request": Kind(requests.contribute, outputs.of_request, conflicts=True),
     "placement": Kind(),
     "judgement": Kind(),
     "action": Kind(actions.contribute, outputs.of_action),
     "retrieval": Kind(retrievals.contribute, outputs.of_retrieval, conflicts=True),
     "document": Kind(),
+    "conversation": Kind(),
+    "query": Kind(),
+    "session": Kind(sessions.contribute),
 }

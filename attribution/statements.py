@@ -19,13 +19,15 @@ class Named(Struct, frozen=True, array_like=True, tag=1):
 
 
 class Excluded(Struct, frozen=True, array_like=True, tag=2):
-    """A request or retrieval to what names it: I am synthetic, so you are."""
+    """A request or retrieval to what names it: I am synthetic, so you are; after so many steps of naming."""
+
+    steps: int = 0
 
 
 class Asked(Struct, frozen=True, array_like=True, tag=3):
-    """A placement to the retrieval it claims: this document wants to know whether you are excluded."""
+    """A placement or show to the retrieval it claims: this entity wants to know whether you are excluded."""
 
-    document: str
+    key: str
 
 
 class Placed(Struct, frozen=True, array_like=True, tag=4):
@@ -49,6 +51,10 @@ class Act(Struct, frozen=True, array_like=True, tag=5):
     document_id: str | None = None
     placement_id: str | None = None
     claim: str | None = None
+    user_id: str | None = None
+    ancestors: tuple[str, ...] = ()  # of the asset, as its document knows them
+    latency_ms: int | None = None
+    tokens: int | None = None
 
 
 class Logged(Struct, frozen=True, array_like=True, tag=6):
@@ -97,6 +103,7 @@ class Decision(Struct, frozen=True, array_like=True, tag=9):
     retrievals: tuple[str, ...] = ()
     dangling: bool = False
     act: Act | None = None
+    ancestors: tuple[str, ...] = ()
 
 
 class Answer(Struct, frozen=True, array_like=True, tag=10):
@@ -104,9 +111,143 @@ class Answer(Struct, frozen=True, array_like=True, tag=10):
 
     grade: str
     session_guid: str | None = None
+    ts: int = 0
 
 
-Content: TypeAlias = Named | Excluded | Asked | Placed | Act | Logged | Shown | Offer | Decision | Answer
+class Lists(Struct, frozen=True, array_like=True, tag=11):
+    """A retrieval to every request that one of its records names: what these records returned."""
+
+    lists: tuple[tuple[str | None, ...] | None, ...]
+
+
+class Fired(Struct, frozen=True, array_like=True, tag=12):
+    """A retrieval to its conversation: when it fired, for which need, with which words."""
+
+    ts: int
+    request_id: str
+    need_id: str | None
+    words: tuple[str, ...]
+    is_page: bool
+
+
+class Researched(Struct, frozen=True, array_like=True, tag=13):
+    """A conversation to a retrieval: when its need was searched for again, by need and by similar words."""
+
+    by_need: tuple[int, ...]
+    by_words: tuple[int, ...]
+
+
+class Again(Struct, frozen=True, array_like=True, tag=14):
+    """A retrieval to the one it says it reformulates: when."""
+
+    ts: int
+
+
+class Used(Struct, frozen=True, array_like=True, tag=15):
+    """A page to its first page: when it was first used (U by `standard`, or A)."""
+
+    ts: int
+
+
+class Acted(Struct, frozen=True, array_like=True, tag=16):
+    """A resolved action to its request: what it consumed, and when what it credits had fired."""
+
+    act: Act
+    credited: tuple[tuple[str, int], ...]
+
+
+class Substituted(Struct, frozen=True, array_like=True, tag=17):
+    """A request to a retrieval: the agent's first use of an asset that no list of the request holds."""
+
+    action_id: str
+
+
+class Label(Struct, frozen=True, array_like=True, tag=18):
+    """A judgement to what it is about: `intent` (retrievals needed) or `goal` (reached, 0 or 1)."""
+
+    kind: str
+    human: bool
+    ts: int
+    value: int
+
+
+class Routed(Struct, frozen=True, array_like=True, tag=19):
+    """A request to its retrieval: how many retrievals its prompt needed, as labelled."""
+
+    intents: int
+
+
+class Goal(Struct, frozen=True, array_like=True, tag=28):
+    """A request to its retrieval: whether the goal was reached, as labelled."""
+
+    reached: int
+
+
+class Graded(Struct, frozen=True, array_like=True, tag=20):
+    """A judgement of relevance to the retrieval or query it is about."""
+
+    asset: str
+    human: bool
+    ts: int
+    grade: int
+
+
+class Asks(Struct, frozen=True, array_like=True, tag=21):
+    """A retrieval to its query: this is when I was fired, tell me your labels."""
+
+    ts: int
+
+
+class Grades(Struct, frozen=True, array_like=True, tag=22):
+    """A query to a retrieval: the label of each asset that holds for it."""
+
+    grades: tuple[tuple[str, int], ...]
+
+
+class Listed(Struct, frozen=True, array_like=True, tag=23):
+    """A retrieval to its session: what it returned, for rule 5."""
+
+    ts: int
+    user_id: str | None
+    returned_asset_ids: tuple[str | None, ...]
+
+
+class Seen(Struct, frozen=True, array_like=True, tag=24):
+    """An action to its session; `placing` if it has no event of its own."""
+
+    act: Act
+    placing: bool = False
+
+
+class Guess(Struct, frozen=True, array_like=True, tag=25):
+    """A session to an action: the retrieval that rule 5 names."""
+
+    retrieval_id: str
+
+
+class Ended(Struct, frozen=True, array_like=True, tag=26):
+    """A retrieval to its session: when it fired, where, and whether an outcome credits it."""
+
+    ts: int
+    digest: bytes
+    surface: str | None
+    outcome: bool
+
+
+class Outcome(Struct, frozen=True, array_like=True, tag=27):
+    """An action to its session: a user exported, shared or downloaded something."""
+
+    ts: int
+
+
+# fmt: off
+Content: TypeAlias = (
+    Named | Excluded | Asked | Placed | Act | Logged | Shown | Offer | Decision | Answer
+    | Lists | Fired | Researched | Again | Used | Acted | Substituted
+    | Label | Routed | Goal | Graded | Asks | Grades
+    | Listed | Seen | Guess | Ended | Outcome
+)
+# fmt: on
 
 
 class Address(NamedTuple):
@@ -127,6 +268,11 @@ class Message(NamedTuple):
     heal: bool
 
 
+def whole(amount: float | None) -> int | None:
+    """Milliseconds and tokens are summed as whole numbers, so that sums do not depend on their order."""
+    return None if amount is None else round(amount)
+
+
 def act_of(action: Action, identity: str) -> Act:
     """The act of an action event."""
     return Act(
@@ -141,4 +287,7 @@ def act_of(action: Action, identity: str) -> Act:
         document_id=action.document_id,
         placement_id=action.placement_id,
         claim=action.source_retrieval_id,
+        user_id=action.user_id,
+        latency_ms=whole(action.latency_ms),
+        tokens=whole(action.tokens),
     )

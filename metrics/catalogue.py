@@ -7,74 +7,55 @@ Rules:
   no series for "all", so a dashboard adds counts up over roles and surfaces, and divides.
 - Exported windows are chosen for the number of series: the headline in all five, a breakdown in one. With
   6 roles, 4 surfaces and 3 definitions, all of them busy, there are fewer than 6,000 (a test counts them).
-- Definitions of the genuine positive are data given at run time; every other vocabulary is in `VOCABULARIES`.
+- Definitions of the genuine positive are data given at run time; other vocabularies: `vocabularies.py`.
 """
 
-from collections.abc import Mapping
 from typing import Final
 
-from metrics.schema import (
-    BOTH_COHORTS,
-    Exported,
-    Figure,
-    Group,
-    Part,
-    Scope,
-    count,
-    less,
-    mean,
-    of,
-    ratio,
+from attribution.ranking import BILLION
+from metrics.schema import Figure, Part, aged, count, less, mean, of, ratio
+from metrics.scopes import (
+    ACTIONS,
+    AT_1_5_10,
+    AT_5_10,
+    BREAKDOWN,
+    BY_ATTRIBUTION,
+    BY_FIELD,
+    BY_RESOLUTION,
+    BY_ROUTE,
+    BY_STAGE,
+    BY_VERDICT,
+    CONSUMED,
+    DAY_WITH_BOUNDS,
+    DELEGATED,
+    DIAGNOSIS,
+    EVIDENCE,
+    EVIDENCE_BY_DEFINITION,
+    EVIDENCE_BY_SIGNAL,
+    FAILED,
+    HEADLINE,
+    HEADLINE_COUNT,
+    HOUR_AND_DAY,
+    JUDGED,
+    LAYER_ONE,
+    LIVE_BY_DEFINITION,
+    MASKED,
+    OUTCOMES,
+    PENDING,
+    POSITIVE,
+    PROMPTS,
+    REPORTED_ONLY,
+    SESSIONS,
+    SETTLED_BY_DEFINITION,
+    TAKEN_AWAY,
+    TRAFFIC,
+    UNOBSERVED,
+    UNSETTLED_BREAKDOWN,
+    UNSETTLED_COUNT,
+    UNSETTLED_HEADLINE,
+    WITH_BOUNDS,
+    N,
 )
-from metrics.windows import LIVE, SETTLED
-
-RESOLUTIONS: Final = (
-    *("explicit", "inherited", "document", "request", "inferred"),
-    *("none", "refuted", "dangling"),
-)
-
-# The values of the labels that are a figure's own, in the order in which they are printed.
-VOCABULARIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "signal": ("rejected",),
-    "resolution": RESOLUTIONS,
-    "field": ("returned_asset_ids", "role", "request_id", "consumed_asset_id", "source_retrieval_id"),
-}
-
-RETRIEVAL: Final = Group("retrieval", ("role", "surface"), anchor="retrievals")
-OUTCOME: Final = Group("action", ("surface", "action"), anchor="outcomes")
-ACTION: Final = Group("action", (), anchor="actions")
-LINEAGE: Final = Group("retrieval or action", (), anchor="lineage_expected")
-
-EVIDENCE: Final = Scope(RETRIEVAL, BOTH_COHORTS)
-EVIDENCE_BY_DEFINITION: Final = Scope(RETRIEVAL, BOTH_COHORTS, ("definition",))
-EVIDENCE_BY_SIGNAL: Final = Scope(RETRIEVAL, BOTH_COHORTS, ("signal",))
-SETTLED_BY_DEFINITION: Final = Scope(RETRIEVAL, (SETTLED,), ("definition",))
-LIVE_BY_DEFINITION: Final = Scope(RETRIEVAL, (LIVE,), ("definition",))
-LAYER_ONE: Final = Scope(RETRIEVAL)
-OUTCOMES: Final = Scope(OUTCOME)
-BY_RESOLUTION: Final = Scope(ACTION, (), ("resolution",))
-BY_FIELD: Final = Scope(LINEAGE, (), ("field",))
-
-FIVE: Final = ("5m", "1h", "6h", "24h", "7d")
-ALERT_AND_DAY: Final = ("1h", "24h")  # the first is read by an alert, the second by people
-
-TRAFFIC: Final = Exported(FIVE, FIVE)
-HEADLINE: Final = Exported(ALERT_AND_DAY, FIVE, bounds=ALERT_AND_DAY)
-HEADLINE_COUNT: Final = HEADLINE._replace(bounds=())
-BREAKDOWN: Final = Exported(("24h",), ("24h",))
-UNSETTLED_HEADLINE: Final = Exported(FIVE, bounds=ALERT_AND_DAY)  # of figures without cohorts
-UNSETTLED_COUNT: Final = UNSETTLED_HEADLINE._replace(bounds=())
-UNSETTLED_BREAKDOWN: Final = Exported(("24h",))
-TAKEN_AWAY: Final = Exported(("1h", "24h", "7d"))
-
-N: Final = of("retrievals")
-POSITIVE: Final = of("retrievals_positive|{definition}")
-CONSUMED: Final = of("retrievals_agent_consumed")
-DELEGATED: Final = of("retrievals_delegated")
-FAILED: Final = of("retrievals_failed")
-# Evidenced is in U, A, D or F: in several of them still once.
-UNOBSERVED: Final = less("retrievals", "retrievals_evidenced|{definition}", Part.MATURE)
-PENDING: Final = less("retrievals", "retrievals_evidenced|{definition}", Part.YOUNG)
 
 # fmt: off
 # (a table: its rows stay as short as they can be read)
@@ -156,6 +137,126 @@ WHAT_IT_RETURNED: Final = (
            mean(of("consumed_rank_sum"), of("consumed_assets")), LAYER_ONE, UNSETTLED_BREAKDOWN),
 )
 
+# Layer 0: was a retrieval fired where one was needed, and only there?
+WHAT_WAS_ASKED: Final = (
+    Figure("lara_prompts",
+           "Prompts: turns of users.",
+           count(of("prompts")), PROMPTS, TAKEN_AWAY),
+    Figure("lara_invocation_ratio",
+           "Share of prompts that fired at least one retrieval.",
+           ratio(of("prompts_with_retrieval"), of("prompts")), PROMPTS, HOUR_AND_DAY),
+    Figure("lara_intent_labelled_prompts",
+           "Prompts of which a judge said how many retrievals they needed.",
+           count(of("intent_labelled_prompts")), PROMPTS, HOUR_AND_DAY),
+    Figure("lara_missed_retrieval_ratio",
+           "Share of the prompts that needed a retrieval, by label, and fired none.",
+           ratio(of("prompts_missed"), of("prompts_needing_retrieval")), PROMPTS, WITH_BOUNDS),
+    Figure("lara_multi_intent_ratio",
+           "Share of labelled prompts that needed two retrievals or more.",
+           ratio(of("multi_intent_prompts"), of("intent_labelled_prompts")), PROMPTS, HOUR_AND_DAY),
+    Figure("lara_search_reformulation_ratio",
+           "Share of flagged prompts with a retrieval that ask for the same thing again.",
+           ratio(of("search_reformulations"), of("flagged_prompts_with_retrieval")), PROMPTS, HOUR_AND_DAY),
+    Figure("lara_downstream_correction_ratio",
+           "Share of flagged prompts without a retrieval that correct what was made downstream.",
+           ratio(of("downstream_corrections"), of("flagged_prompts_without_retrieval")),
+           PROMPTS, HOUR_AND_DAY),
+    Figure("lara_prompts_by_route",
+           "Prompts by the route that the planner took; routes beyond the configured ones are other.",
+           count(of("prompts_by_route|{route}")), BY_ROUTE, UNSETTLED_BREAKDOWN),
+    Figure("lara_routing_labelled_retrievals",
+           "Retrievals whose prompt is labelled with the number of retrievals it needed.",
+           count(of("routing_labelled_retrievals")), LAYER_ONE, UNSETTLED_BREAKDOWN),
+    Figure("lara_misrouted_retrievals",
+           "Retrievals whose prompt needed none, by label; they are outside Layer 1.",
+           count(of("misrouted_retrievals")), LAYER_ONE, UNSETTLED_BREAKDOWN),
+    Figure("lara_misroute_ratio",
+           "Share of the retrievals with a labelled prompt whose prompt needed none.",
+           ratio(of("misrouted_retrievals"), of("routing_labelled_retrievals")), LAYER_ONE, DAY_WITH_BOUNDS),
+)
+
+# Layer 1: how good the list was, by its labels. Scores are sums of billionths.
+HOW_GOOD_IT_WAS: Final = (
+    Figure("lara_judged_retrievals",
+           "Retrievals of Layer 1 with a list that can be judged and at least one label.",
+           count(of("judged_retrievals")), LAYER_ONE, UNSETTLED_BREAKDOWN),
+    Figure("lara_ranked_retrievals",
+           "Judged retrievals with at least one relevant label.",
+           count(of("ranked_retrievals")), LAYER_ONE, UNSETTLED_BREAKDOWN),
+    Figure("lara_judged_without_relevant",
+           "Judged retrievals none of whose labels is relevant.",
+           count(of("judged_without_relevant")), LAYER_ONE, UNSETTLED_BREAKDOWN),
+    Figure("lara_judged_coverage_at_k",
+           "Mean share of labelled assets among the first K, over judged retrievals.",
+           mean(of("judged_coverage_sum|{k}"), of("judged_retrievals"), BILLION),
+           AT_5_10, UNSETTLED_BREAKDOWN),
+    Figure("lara_precision_at_k",
+           "Mean share of relevant assets among the first K, over judged retrievals; the divisor is K.",
+           mean(of("precision_sum|{k}"), of("judged_retrievals"), BILLION), AT_1_5_10, UNSETTLED_BREAKDOWN),
+    Figure("lara_recall_at_k",
+           "Mean share of all relevant assets that are among the first K, over ranked retrievals.",
+           mean(of("recall_sum|{k}"), of("ranked_retrievals"), BILLION), AT_5_10, UNSETTLED_BREAKDOWN),
+    Figure("lara_ndcg_at_k",
+           "Mean NDCG of the first K, over ranked retrievals; the ideal is made of all labels.",
+           mean(of("ndcg_sum|{k}"), of("ranked_retrievals"), BILLION), AT_5_10, UNSETTLED_BREAKDOWN),
+    Figure("lara_mrr",
+           "Mean reciprocal rank of the first relevant asset, over ranked retrievals.",
+           mean(of("reciprocal_rank_sum"), of("ranked_retrievals"), BILLION), LAYER_ONE, UNSETTLED_BREAKDOWN),
+)
+
+# Layer 1 and Layer 2 together, and Layer 3.
+WHAT_IT_LED_TO: Final = (
+    Figure("lara_diagnosis_retrievals",
+           "Retrievals by the verdict of list and evidence together.",
+           count(DIAGNOSIS), BY_VERDICT, UNSETTLED_BREAKDOWN, own_reading=True),
+    Figure("lara_masked_failure_ratio",
+           "Share of the judged with a bad list and no reaction to it: a model may have covered for it.",
+           ratio(MASKED, JUDGED), LAYER_ONE, DAY_WITH_BOUNDS),
+    Figure("lara_completed_retrievals",
+           "Retrievals whose task was completed, by the actions configured for their role.",
+           count(of("completed_retrievals")), LAYER_ONE, UNSETTLED_BREAKDOWN),
+    Figure("lara_task_completion_ratio",
+           "Share of retrievals whose task was completed.",
+           ratio(of("completed_retrievals"), of("retrievals")), LAYER_ONE, UNSETTLED_BREAKDOWN),
+    Figure("lara_goal_labelled_retrievals",
+           "Retrievals of which, or of whose request, a judge said whether the goal was reached.",
+           count(of("goal_labelled_retrievals")), LAYER_ONE, UNSETTLED_BREAKDOWN),
+    Figure("lara_goal_ratio",
+           "Share of labelled retrievals whose goal was reached.",
+           ratio(of("goals_reached"), of("goal_labelled_retrievals")), LAYER_ONE, UNSETTLED_BREAKDOWN),
+    Figure("lara_latency_ms_sum",
+           "Milliseconds of retrievals, and of the actions credited to them, where logged.",
+           count(of("latency_ms_sum|{stage}")), BY_STAGE, REPORTED_ONLY, own_reading=True),
+    Figure("lara_latency_ms_logged",
+           "Retrievals, and actions credited to them, whose latency was logged.",
+           count(of("latency_ms_logged|{stage}")), BY_STAGE, REPORTED_ONLY, own_reading=True),
+    Figure("lara_tokens_sum",
+           "Tokens of retrievals, and of the actions credited to them, where logged.",
+           count(of("tokens_sum|{stage}")), BY_STAGE, REPORTED_ONLY, own_reading=True),
+    Figure("lara_tokens_logged",
+           "Retrievals, and actions credited to them, whose tokens were logged.",
+           count(of("tokens_logged|{stage}")), BY_STAGE, REPORTED_ONLY, own_reading=True),
+    Figure("lara_completed_latency_ms_sum",
+           "Milliseconds spent, as logged, on retrievals whose task was completed.",
+           count(of("completed_latency_ms_sum")), LAYER_ONE, REPORTED_ONLY, own_reading=True),
+    Figure("lara_completed_tokens_sum",
+           "Tokens spent, as logged, on retrievals whose task was completed.",
+           count(of("completed_tokens_sum")), LAYER_ONE, REPORTED_ONLY, own_reading=True),
+    Figure("lara_clicks_per_grid",
+           "Clicks on a retrieval's results, over retrievals that returned something.",
+           mean(of("clicks"), of("grids")), LAYER_ONE, UNSETTLED_BREAKDOWN),
+    Figure("lara_ctr_ratio",
+           "Share of the retrievals that returned something whose results were clicked.",
+           ratio(of("grids_clicked"), of("grids")), LAYER_ONE, UNSETTLED_BREAKDOWN),
+    Figure("lara_sessions",
+           "Sessions with a retrieval, by the time and surface of the earliest.",
+           count(of("sessions")), SESSIONS, UNSETTLED_BREAKDOWN),
+    Figure("lara_session_abandonment_ratio",
+           "Share of mature sessions without outcome: in the session itself, or of its retrievals anywhere.",
+           ratio(aged("sessions_abandoned|{attribution}", Part.MATURE), aged("sessions", Part.MATURE)),
+           BY_ATTRIBUTION, UNSETTLED_BREAKDOWN),
+)
+
 # What users took away, and how actions found the retrieval they belong to.
 WHAT_WAS_DONE: Final = (
     Figure("lara_outcomes",
@@ -175,8 +276,18 @@ WHAT_WAS_DONE: Final = (
            count(of("actions|{resolution}")), BY_RESOLUTION, UNSETTLED_COUNT),
     Figure("lara_lineage_coverage_ratio",
            "Share of the events that should carry this field of the lineage and do.",
-           ratio(of("lineage_logged|{field}"), of("lineage_expected|{field}")), BY_FIELD, TAKEN_AWAY),
+           ratio(of("lineage_logged|{field}"), of("lineage_expected|{field}")), BY_FIELD, HOUR_AND_DAY),
+    Figure("lara_inference_disagreement_ratio",
+           "Share of the actions credited to one retrieval for which time and session alone name another.",
+           ratio(of("inference_differs"), of("inference_compared")), ACTIONS, HOUR_AND_DAY),
 )
 # fmt: on
 
-CATALOGUE: Final = (*WHAT_BECAME_OF_IT, *WHAT_IT_RETURNED, *WHAT_WAS_DONE)
+CATALOGUE: Final = (
+    *WHAT_BECAME_OF_IT,
+    *WHAT_IT_RETURNED,
+    *HOW_GOOD_IT_WAS,
+    *WHAT_IT_LED_TO,
+    *WHAT_WAS_ASKED,
+    *WHAT_WAS_DONE,
+)

@@ -7,8 +7,9 @@ Rules:
 
 from typing import Final
 
-from metrics.catalogue import CATALOGUE, VOCABULARIES
+from metrics.catalogue import CATALOGUE
 from metrics.schema import Figure, Formula, Kind, Part, Sum, Term
+from metrics.vocabularies import VOCABULARIES
 from metrics.windows import LIVE
 
 COLUMNS: Final = (

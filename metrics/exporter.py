@@ -21,8 +21,9 @@ from prometheus_client.registry import Collector
 
 from metrics.buckets import CounterReader
 from metrics.catalogue import CATALOGUE
-from metrics.figures import LOWER, UPPER, Metric, exported_figures
+from metrics.figures import LOWER, UPPER, Metric, Vocabularies, exported_figures
 from metrics.schema import Figure, PublishedDefinition
+from metrics.vocabularies import VOCABULARIES
 from metrics.windows import DEFAULT_HORIZON_MINUTES
 
 # Newest event time and newest commit time of a topic, in seconds since the epoch; None: none yet.
@@ -56,6 +57,7 @@ class QualityCollector:
         horizon_minutes: int = DEFAULT_HORIZON_MINUTES,
         reader_errors: tuple[type[Exception], ...] = (OSError,),
         freshness: Freshness | None = None,
+        vocabularies: Vocabularies = VOCABULARIES,
     ) -> None:
         self._reader = reader
         self._clock = clock
@@ -63,6 +65,7 @@ class QualityCollector:
         self._horizon_minutes = horizon_minutes
         self._reader_errors = reader_errors
         self._freshness = freshness
+        self._vocabularies = vocabularies
         self._turn = Lock()
 
     def describe(self) -> list[Family]:
@@ -86,7 +89,7 @@ class QualityCollector:
     def _read(self, now: float) -> list[Family] | None:
         try:
             metrics = exported_figures(
-                self._reader, int(now * 1000), self._definitions, self._horizon_minutes
+                self._reader, int(now * 1000), self._definitions, self._horizon_minutes, self._vocabularies
             )
             newest = self._freshness.freshness() if self._freshness else {}
         except self._reader_errors:

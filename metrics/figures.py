@@ -18,10 +18,11 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from metrics.buckets import CounterReader, Counters, Span
-from metrics.catalogue import CATALOGUE, VOCABULARIES
+from metrics.catalogue import CATALOGUE
 from metrics.intervals import wilson
 from metrics.schema import Figure, Group, Kind, Part, PublishedDefinition, Sum
-from metrics.windows import DEFAULT_HORIZON_MINUTES, WINDOWS, Slice, end_minute, slice_of
+from metrics.vocabularies import VOCABULARIES
+from metrics.windows import DEFAULT_HORIZON_MINUTES, LIVE, WINDOWS, Slice, end_minute, slice_of
 
 LOWER: Final = "_lower"
 UPPER: Final = "_upper"
@@ -31,6 +32,7 @@ SEEN_WINDOW: Final = "7d"
 
 LabelValues = tuple[str, ...]
 Definitions = Sequence[PublishedDefinition]
+Vocabularies = Mapping[str, Sequence[str]]
 
 
 class Metric(Struct, frozen=True):
@@ -56,12 +58,13 @@ def figures(
     definitions: Definitions,
     horizon_minutes: int = DEFAULT_HORIZON_MINUTES,
     windows: Sequence[str] = WINDOWS,
+    vocabularies: Vocabularies = VOCABULARIES,
 ) -> list[Metric]:
     """Every figure of the catalogue in the given windows, with all bounds, as report and backtest print them.
 
     `as_of_ms` is the time asked about, in ms since the epoch. Raises whatever the reader raises.
     """
-    return evaluate(reader, as_of_ms, definitions, horizon_minutes, every_cell(windows))
+    return evaluate(reader, as_of_ms, definitions, horizon_minutes, every_cell(windows), vocabularies)
 
 
 def exported_figures(
@@ -69,9 +72,10 @@ def exported_figures(
     as_of_ms: int,
     definitions: Definitions,
     horizon_minutes: int = DEFAULT_HORIZON_MINUTES,
+    vocabularies: Vocabularies = VOCABULARIES,
 ) -> list[Metric]:
     """The figures that the exporter prints: of each row the windows and bounds that it names."""
-    return evaluate(reader, as_of_ms, definitions, horizon_minutes, exported_cells())
+    return evaluate(reader, as_of_ms, definitions, horizon_minutes, exported_cells(), vocabularies)
 
 
 def every_cell(windows: Sequence[str]) -> list[Cell]:
@@ -86,7 +90,7 @@ def every_cell(windows: Sequence[str]) -> list[Cell]:
 def exported_cells() -> list[Cell]:
     """What the catalogue's rows let the exporter print."""
     return [
-        Cell(figure, window, cohort, bounds=window in figure.exported.bounds)
+        Cell(figure, window, cohort, bounds=cohort != LIVE and window in figure.exported.bounds)
         for figure, window in product(CATALOGUE, WINDOWS)
         for cohort in figure.cohorts
         if window in figure.exported.windows(cohort)
@@ -99,6 +103,7 @@ def evaluate(
     definitions: Definitions,
     horizon_minutes: int,
     cells: Sequence[Cell],
+    vocabularies: Vocabularies = VOCABULARIES,
 ) -> list[Metric]:
     """The values of these cells, in their order."""
     end = end_minute(as_of_ms)
@@ -106,12 +111,13 @@ def evaluate(
     seen = slice_of(SEEN_WINDOW, None, end, horizon_minutes)
     sums = _ask(reader, (seen, *slices))
     label_sets = _label_sets_by_span(sums, seen.whole)
-    vocabularies = {**VOCABULARIES, "definition": tuple(definition.name for definition in definitions)}
+    names = tuple(definition.name for definition in definitions)
+    values = {**vocabularies, "definition": names}
     return [
         metric
         for cell, minutes in zip(cells, slices, strict=True)
         for labels in label_sets(cell.figure.scope.group, minutes.whole)
-        for own_labels in _own_labels(cell.figure, vocabularies)
+        for own_labels in _own_labels(cell.figure, values)
         for metric in _metrics(cell, labels, own_labels, _parts(sums, minutes))
     ]
 
@@ -143,7 +149,8 @@ def _label_sets(group: Group, counters: Counters) -> Iterator[LabelValues]:
 
 
 def _own_labels(figure: Figure, vocabularies: Mapping[str, Sequence[str]]) -> Iterator[LabelValues]:
-    return product(*(vocabularies[name] for name in figure.scope.labels))
+    scope = figure.scope
+    return product(*(scope.values or vocabularies[name] for name in scope.labels))
 
 
 def _metrics(

@@ -12,13 +12,11 @@ Rules:
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
-from math import ceil, floor
 from typing import Final, NamedTuple
 
 import msgspec
-from rich import box
 from rich.columns import Columns
-from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
@@ -26,23 +24,28 @@ from rich.text import Text
 
 from metrics.figures import LOWER, UPPER, Metric
 from metrics.intervals import Interval
+from metrics.layers import layer_tables
 from metrics.schema import PublishedDefinition
+from metrics.tables import (
+    ABSENT,
+    FAINT,
+    HEADING,
+    Fitting,
+    Labels,
+    bar,
+    bounds,
+    new_table,
+    number,
+    percent,
+    rows,
+    side_by_side,
+    stacked,
+)
 from metrics.totals import Share, Totals, View
 from metrics.windows import LIVE, SETTLED
 
-Labels = dict[str, str]
-
-ABSENT: Final = "–"
-TOTAL: Final = "total"
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-NEW_LINE: Final = "\n"
-EIGHTHS: Final = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
-BAR_CELLS: Final = 16  # long enough to compare by eye, short enough to stand beside other tables
 
-ANY_WIDTH: Final = 1_000
-
-HEADING: Final = "bold"
-FAINT: Final = "dim"
 
 WINDOW_TITLES: Final = {
     "5m": "last 5 minutes",
@@ -89,18 +92,6 @@ LAYER_ONE_COUNTS: Final = (
 OUTCOME_COUNTS: Final = ("lara_outcomes", "lara_attributed_outcomes", "lara_cross_session_outcomes")
 
 
-class _Fitting(NamedTuple):
-    """One wide table where there is room for it, else its parts, one below the other."""
-
-    wide: Table
-    parts: Sequence[Table]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        unbound = options.update(max_width=ANY_WIDTH)
-        fits = console.measure(self.wide, options=unbound).maximum <= options.max_width
-        yield from (Padding(table, (1, 0, 0, 0)) for table in ([self.wide] if fits else self.parts))
-
-
 def as_json(as_of_ms: int, metrics: Sequence[Metric]) -> str:
     """The figures as one JSON object, as the contract, section 7, has it. `as_of_ms`: ms since the epoch."""
     return msgspec.json.encode({"as_of": _instant(as_of_ms), "metrics": metrics}).decode()
@@ -128,13 +119,17 @@ def _heading(as_of_ms: int, definitions: Sequence[PublishedDefinition]) -> Text:
 def _block(totals: Totals, windows: tuple[str, ...]) -> RenderableType:
     window = windows[0]
     title = " · ".join(WINDOW_TITLES.get(name, name) for name in windows)
-    tables = [table(totals, window) for table in (_layer_one, _actions, _outcomes, _lineage)]
+    tables = [make(totals, window) for make in (_layer_one, _actions, _outcomes, _lineage)]
+    layers = [make(totals, window) for make in layer_tables]
     return Group(
         Rule(Text(title, HEADING), align="left"),
         _openness(totals, window),
         *_evidence(totals, window),
         "",
-        Columns([Padding(table, (0, 2, 1, 0)) for table in tables if table.row_count]),
+        *(
+            Columns([Padding(one, (0, 2, 1, 0)) for one in some if one.row_count])
+            for some in (tables, layers)
+        ),
     )
 
 
@@ -157,15 +152,15 @@ def _evidence(totals: Totals, window: str) -> Iterator[RenderableType]:
     parts = groupby(columns, lambda column: column.measure.by_definition)
     if totals.matching(view, "lara_retrievals"):
         wide = _evidence_table(totals, view, columns)
-        yield _Fitting(wide, [_evidence_table(totals, view, list(part)) for _, part in parts])
+        yield Fitting(wide, [_evidence_table(totals, view, list(part)) for _, part in parts])
 
 
 def _evidence_table(totals: Totals, view: View, columns: Sequence[Column]) -> Table:
-    table = _table("What became of retrievals, in % of n", "role", "n", *map(_heading_of, columns))
-    for labels, name, style in _rows(totals, view, "lara_retrievals", "role"):
+    table = new_table("What became of retrievals, in % of n", "role", "n", *map(_heading_of, columns))
+    for labels, name, style in rows(totals, view, "lara_retrievals", "role"):
         count = totals.sum(view, "lara_retrievals", **labels)
         shares = [_evidence_share(totals, view, column, labels, count) for column in columns]
-        table.add_row(name, f"{count:,}", *(_stacked(share) for share in shares), style=style)
+        table.add_row(name, f"{count:,}", *(stacked(share) for share in shares), style=style)
     return table
 
 
@@ -188,22 +183,22 @@ def _evidence_share(totals: Totals, view: View, column: Column, labels: Labels, 
 
 def _layer_one(totals: Totals, window: str) -> Table:
     view = View(window)
-    table = _table("What retrievals returned", "role", "n", "null, %", "", "no list", "used", "mean\nrank")
-    for labels, name, style in _rows(totals, view, "lara_layer1_retrievals", "role"):
+    table = new_table("What retrievals returned", "role", "n", "null, %", "", "no list", "used", "mean\nrank")
+    for labels, name, style in rows(totals, view, "lara_layer1_retrievals", "role"):
         count, null, without, used = (totals.sum(view, figure, **labels) for figure in LAYER_ONE_COUNTS)
         rank = totals.mean(view, "lara_consumed_rank", "lara_consumed_assets", **labels)
-        cells = (f"{count:,}", *_side_by_side(Share(null, count)), f"{without:,}", f"{used:,}", _number(rank))
+        cells = (f"{count:,}", *side_by_side(Share(null, count)), f"{without:,}", f"{used:,}", number(rank))
         table.add_row(name, *cells, style=style)
     return table
 
 
 def _outcomes(totals: Totals, window: str) -> Table:
     view = View(window)
-    table = _table("Outcomes", "action", "n", "attributed", "%", "", "cross-session\nof these", "%", "")
-    for labels, name, style in _rows(totals, view, "lara_outcomes", "action"):
+    table = new_table("Outcomes", "action", "n", "attributed", "%", "", "cross-session\nof these", "%", "")
+    for labels, name, style in rows(totals, view, "lara_outcomes", "action"):
         count, attributed, crossing = (totals.sum(view, figure, **labels) for figure in OUTCOME_COUNTS)
         ratio, crossing_ratio = Share(attributed, count), Share(crossing, attributed)
-        cells = (f"{attributed:,}", *_side_by_side(ratio), f"{crossing:,}", *_side_by_side(crossing_ratio))
+        cells = (f"{attributed:,}", *side_by_side(ratio), f"{crossing:,}", *side_by_side(crossing_ratio))
         table.add_row(name, f"{count:,}", *cells, style=style)
     return table
 
@@ -211,68 +206,21 @@ def _outcomes(totals: Totals, window: str) -> Table:
 def _actions(totals: Totals, window: str) -> Table:
     view = View(window)
     count = totals.sum(view, "lara_actions")
-    table = _table("Which rule resolved an action", "resolution", "n", "%", "")
+    table = new_table("Which rule resolved an action", "resolution", "n", "%", "")
     for metric in totals.matching(view, "lara_actions"):
         share = Share(int(metric.value), count)
-        table.add_row(metric.labels["resolution"], f"{share.hits:,}", _percent(share.value), _bar(share))
+        table.add_row(metric.labels["resolution"], f"{share.hits:,}", percent(share.value), bar(share))
     return table
 
 
 def _lineage(totals: Totals, window: str) -> Table:
     view = View(window)
     name = "lara_lineage_coverage_ratio"
-    table = _table("Lineage that was logged", "field", "%", "")
-    for metric, *bounds in zip(
-        *(totals.matching(view, name + end) for end in ("", LOWER, UPPER)), strict=True
-    ):
-        lower, upper = (bound.value for bound in bounds)
-        table.add_row(metric.labels["field"], _percent(metric.value), _bounds(Interval(lower, upper)))
+    table = new_table("Lineage that was logged", "field", "%", "")
+    for metric, *both in zip(*(totals.matching(view, name + end) for end in ("", LOWER, UPPER)), strict=True):
+        lower, upper = (bound.value for bound in both)
+        table.add_row(metric.labels["field"], percent(metric.value), bounds(Interval(lower, upper)))
     return table
-
-
-def _table(title: str, *headings: str | Text) -> Table:
-    table = Table(title=title, box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
-    table.title_justify, table.title_style = "left", "italic"
-    for heading in headings:
-        table.add_column(heading, justify="right" if heading else "left", no_wrap=True)
-    table.columns[0].justify = "left"
-    return table
-
-
-def _rows(totals: Totals, view: View, figure: str, label: str) -> Iterator[tuple[Labels, str, str]]:
-    names = sorted(totals.label_values(view, figure, label))
-    for name in names:
-        yield {label: name}, name, ""
-    if names:
-        yield {}, TOTAL, HEADING
-
-
-def _stacked(share: Share) -> Text:
-    value, bounds = _side_by_side(share)
-    return Text.assemble(value, NEW_LINE, bounds) if bounds else Text(value)
-
-
-def _side_by_side(share: Share) -> tuple[str, Text]:
-    return _percent(share.value), _bounds(share.interval)
-
-
-def _bounds(interval: Interval | None) -> Text:
-    if interval is None:
-        return Text()
-    return Text(f"{floor(interval.lower * 100)}–{ceil(interval.upper * 100)}", FAINT)
-
-
-def _percent(value: float | None) -> str:
-    return ABSENT if value is None else f"{value * 100:.1f}"
-
-
-def _number(value: float | None) -> str:
-    return ABSENT if value is None else f"{value:.1f}"
-
-
-def _bar(share: Share) -> Text:
-    eighths = round(BAR_CELLS * 8 * (share.value or 0))
-    return Text("█" * (eighths // 8) + EIGHTHS[eighths % 8], "cyan")
 
 
 def _instant(as_of_ms: int) -> str:

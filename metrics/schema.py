@@ -73,6 +73,7 @@ class Scope(NamedTuple):
     group: Group
     cohorts: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()  # of the only label of its own, where these are not its whole vocabulary
 
 
 class Exported(NamedTuple):
@@ -123,6 +124,16 @@ BOTH_COHORTS: Final = (LIVE, SETTLED)
 def of(counter: str) -> Sum:
     """One counter."""
     return (Term(counter),)
+
+
+def either(*sums: Sum) -> Sum:
+    """Several counters, added."""
+    return tuple(term for one in sums for term in one)
+
+
+def aged(counter: str, part: Part) -> Sum:
+    """One counter of things of an age."""
+    return (Term(counter, 1, part),)
 
 
 def less(counter: str, removed: str, part: Part = Part.WHOLE) -> Sum:

@@ -80,11 +80,18 @@ class StatePipeline:
     async def resume(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:
         """The watermarks of these partitions; of one without, the start of its log."""
         async with self._turn:
-            self._term = self._term or await self._patiently(self._store.open)
-            positions = await self._patiently(lambda: self._positions(partitions))
+            positions = await self._first_positions(partitions)
             self._marks.update(positions)
             self._metrics.assigned_partitions.set(len(self._marks))
             return positions
+
+    async def _first_positions(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        while True:
+            try:
+                self._term = self._term or await self._patiently(self._store.open)
+                return await self._patiently(lambda: self._positions(partitions))
+            except Refused:  # restarted just now
+                self._term = None
 
     async def _positions(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         assert self._rewind is not None

@@ -9,8 +9,9 @@ Rules:
 
 import os
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from pydantic import BeforeValidator, Field, ValidationError
@@ -23,8 +24,15 @@ from pydantic_settings import (
 )
 
 from attribution.definitions import DEFAULT_DEFINITIONS, Definition, read_definitions
-from attribution.semantics import DEFAULT_SURFACES, Exclusion, Semantics
+from attribution.semantics import (
+    DEFAULT_COMPLETION,
+    DEFAULT_ROUTES,
+    DEFAULT_SURFACES,
+    Exclusion,
+    Semantics,
+)
 from metrics.schema import PublishedDefinition
+from metrics.vocabularies import with_routes
 
 CONFIG_VARIABLE: Final = "LARA_CONFIG"
 DEFAULT_CONFIG: Final = "lara.toml"
@@ -55,7 +63,9 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="LARA_", extra="forbid", frozen=True)
 
     bootstrap: str = Field("127.0.0.1:9092", description="Kafka brokers, `host:port` separated by commas.")
-    redis_url: str = Field("redis://127.0.0.1:6379", description="Where the state lives.")
+    redis_url: Annotated[str, Field(pattern=r"^(redis|rediss|unix)://.+")] = Field(
+        "redis://127.0.0.1:6379", description="Where the state lives."
+    )
     prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+$", max_length=80)] = Field(
         "lara", description="Begins every topic name and Redis key, and is the consumer group."
     )
@@ -84,6 +94,25 @@ class Settings(BaseSettings):
     )
     synthetic_user_ids: Texts = Field((), description="Users that are in no figure. Changes figures.")
     synthetic_queries: Texts = Field((), description="Queries that are in no figure. Changes figures.")
+    routes: Labels = Field(
+        DEFAULT_ROUTES,
+        description="Routes of the planner that are labels; any other is `other`. Changes figures.",
+    )
+    gain: Literal["exponential", "linear"] = Field(
+        "exponential", description="Gain of a grade in NDCG: 2^grade − 1, or the grade. Changes figures."
+    )
+    inference: Literal["shadow", "credit"] = Field(
+        "shadow",
+        description="Whether rule 5 (time and session) credits, or is only compared. Changes figures.",
+    )
+    inferred_research: Literal["shadow", "count"] = Field(
+        "shadow", description="Whether a similar query soon after counts as a failure. Changes figures."
+    )
+    completion: dict[str, tuple[str, ...]] = Field(
+        {},
+        description='What completes the task of a role, as `{"browse": ["user select"]}`; `others` is a role '
+        "too. Roles that are not named keep their default. Changes figures.",
+    )
     maturity_minutes: int = Field(
         30, ge=1, le=1440, description="Age at which a retrieval without evidence is unobserved, not pending."
     )
@@ -133,7 +162,22 @@ class Settings(BaseSettings):
         exclusion = Exclusion(
             self.synthetic_session_prefixes, self.synthetic_user_ids, self.synthetic_queries
         )
-        return Semantics(self.definitions, self.surfaces, exclusion)
+        completion = {**dict(DEFAULT_COMPLETION), **dict(sorted(self.completion.items()))}
+        return Semantics(
+            self.definitions,
+            self.surfaces,
+            exclusion,
+            self.inferred_research,
+            self.inference,
+            self.gain,
+            tuple(completion.items()),
+            self.routes,
+        )
+
+    @property
+    def vocabularies(self) -> Mapping[str, tuple[str, ...]]:
+        """The values that labels of figures may have."""
+        return with_routes(self.routes)
 
 
 def published(definitions: tuple[Definition, ...]) -> list[PublishedDefinition]:
@@ -151,7 +195,7 @@ def read_settings(**given: Any) -> Settings:
         settings = Settings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
         raise SettingsError("\n".join(_sentence(one) for one in error.errors())) from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{file or DEFAULT_CONFIG} is not TOML: {error}") from None
     settings.definitions  # noqa: B018  # read once at the start, so that a mistake in it ends the program here
     return settings

@@ -14,9 +14,11 @@ from attribution.events import Event, Judgement
 from attribution.exclusion import excluded_by_itself
 from attribution.parsing import Rejected, parse
 from attribution.semantics import Semantics
+from metrics.buckets import CounterReader
 from metrics.figures import Metric, figures
 from metrics.report import as_json as json_of
 from metrics.report import report as tables_of
+from metrics.windows import WINDOWS
 from streams.settings import Settings, published
 from streams.state.drive import drive
 from streams.state.memory import MemoryStore
@@ -83,7 +85,15 @@ def latest_event(entities: dict[str, Entity], semantics: Semantics) -> int:
 
 def compute(store: MemoryStore, settings: Settings, as_of: int) -> list[Metric]:
     """Every figure of a settled store as of a time (ms)."""
-    return figures(store, as_of, published(settings.definitions), settings.maturity_minutes)
+    return current_figures(store, settings, as_of)
+
+
+def current_figures(
+    reader: CounterReader, settings: Settings, as_of: int, windows: Sequence[str] = WINDOWS
+) -> list[Metric]:
+    """Every figure of whatever can be read, as a deployment's settings publish it."""
+    definitions = published(settings.definitions)
+    return figures(reader, as_of, definitions, settings.maturity_minutes, windows, settings.vocabularies)
 
 
 def backtest(settings: Settings, files: Sequence[Path], as_of: int | None, as_json: bool) -> None:

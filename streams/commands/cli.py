@@ -27,7 +27,7 @@ class Instant(click.ParamType):
         """Milliseconds since the epoch."""
         if isinstance(value, int):
             return value
-        if value.isdigit():
+        if value.isascii() and value.isdigit():
             return int(value)
         try:
             moment = datetime.fromisoformat(value)

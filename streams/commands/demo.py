@@ -20,12 +20,16 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+from metrics.catalogue import CATALOGUE
 from metrics.exporter import serve
-from metrics.figures import LOWER, UPPER, Metric, figures
+from metrics.figures import LOWER, UPPER, Metric
 from metrics.report import report as tables_of
+from metrics.schema import Kind
+from streams.commands.backtest import current_figures
 from streams.commands.exporter import collector
 from streams.commands.replay import KINDS, Ends, Record, send
 from streams.commands.simulator import Truth, simulate
+from streams.connections import reader_of, store_of
 from streams.services import HOST, ServiceError, embedded_kafka, embedded_redis
 from streams.settings import Settings, published, read_settings
 from streams.state.redis_buckets import RedisBuckets
@@ -42,6 +46,7 @@ DRAIN_SECONDS: Final = 120.0
 WORKER_LOG: Final = "worker.log"
 LOG_LINES: Final = 30  # of a worker that failed: a traceback with its cause
 SHOWN_WINDOWS: Final = ("24h", "all")
+COUNTS: Final = frozenset(one.name for one in CATALOGUE if one.formula.kind is Kind.COUNT)  # absent: 0
 HEADLINES: Final[tuple[tuple[str, str, dict[str, str]], ...]] = (
     ("GPR (standard)", "lara_gpr_ratio", {"definition": "standard"}),
     ("ACR", "lara_acr_ratio", {}),
@@ -104,9 +109,7 @@ def make_traffic(seed: int, seconds: int, now_ms: int) -> Traffic:
 async def _show(settings: Settings, seconds: int | None, seed: int, directory: Path, console: Console) -> int:
     length = seconds or DEFAULT_SECONDS
     traffic = make_traffic(seed, length, int(time.time() * 1000))
-    reader = RedisBuckets(
-        settings.redis_url, settings.semantics, prefix=settings.prefix, shards=settings.shards
-    )
+    reader = reader_of(settings)
     async with AsyncExitStack() as stack:
         worker = await _start_worker(settings, directory)
         stack.push_async_callback(_stop_worker, worker)
@@ -157,13 +160,7 @@ async def _watch(
 ) -> None:
     """Show figures until everything sent is settled."""
     worker, log = working
-    store = RedisStore(
-        settings.redis_url,
-        settings.semantics,
-        clock=time.time,
-        prefix=settings.prefix,
-        shards=settings.shards,
-    )
+    store = store_of(settings)
     started = time.monotonic()
     first: float | None = None
     deadline = float("inf")
@@ -195,9 +192,7 @@ async def is_drained(store: RedisStore, ends: Ends) -> bool:
 
 
 def _headlines(settings: Settings, traffic: Traffic, reader: RedisBuckets, elapsed: float) -> Table:
-    found = figures(
-        reader, traffic.as_of, published(settings.definitions), settings.maturity_minutes, windows=("24h",)
-    )
+    found = current_figures(reader, settings, traffic.as_of, windows=("24h",))
     table = Table(title=f"last 24 hours, settled, by role · {elapsed:.0f} s", title_justify="left", box=None)
     table.add_column("role")
     for heading in ("n", *(title for title, _, _ in HEADLINES)):
@@ -223,7 +218,7 @@ def _by_role(found: Sequence[Metric], name: str, labels: Mapping[str, str]) -> d
 def _compare(settings: Settings, traffic: Traffic, reader: RedisBuckets, console: Console) -> int:
     """Print the report and the differences to the truth; returns how many there are."""
     definitions = published(settings.definitions)
-    found = figures(reader, traffic.as_of, definitions, settings.maturity_minutes)
+    found = current_figures(reader, settings, traffic.as_of)
     shown = [metric for metric in found if metric.labels["window"] in SHOWN_WINDOWS]
     console.print(tables_of(traffic.as_of, shown, definitions))
     different = differences(found, traffic.truth.metrics(traffic.as_of))
@@ -258,5 +253,4 @@ def differences(found: Sequence[Metric], truth: Sequence[Mapping[str, Any]]) -> 
 
 
 def _differ(name: str, reported: float | None, true: float | None) -> bool:
-    absent_is_zero = not name.endswith(("_ratio", "_rank"))
-    return (reported or 0) != (true or 0) if absent_is_zero else reported != true
+    return (reported or 0) != (true or 0) if name in COUNTS else reported != true

@@ -20,12 +20,13 @@ from attribution import retrievals
 from attribution.entities import Entity, key_of
 from attribution.events import Retrieval, request_of, role_of
 from attribution.outputs import of_retrieval
+from attribution.ranking import BILLION
 from attribution.semantics import Semantics
 from attribution.statements import Offer, Route, Shown
 from attribution.verdict import GRANTED, REFUTED, Evidence, Verdict, grade
 from streams.commands.backtest import NotKnown, latest_event, lines_of, settle_lines
+from streams.connections import store_of
 from streams.settings import Settings
-from streams.state.redis_store import RedisStore
 
 EVIDENCE: Final = {
     "user": "a user action: U where the definition counts it",
@@ -35,11 +36,18 @@ EVIDENCE: Final = {
     "corrected": "a correction: neither a failure nor evidence",
     "other": "no evidence: an agent action that does not use the asset",
 }
+SIGNALS: Final = {
+    "rejected": "the user rejected it",
+    "researched": "the same need was searched for again, before it was used",
+    "substituted": "the agent used an asset that no list of the request holds",
+    "researched_inferred": "a similar query came soon after (a shadow signal)",
+}
 RULES: Final = {
     "explicit": "rule 1, its own claim",
     "inherited": "rule 2, inherited from placement",
     "document": "rule 3, the whole document",
     "request": "rule 4, same request",
+    "inferred": "rule 5, same session, by time",
 }
 
 
@@ -66,13 +74,7 @@ async def _entity(settings: Settings, key: str, files: Sequence[Path]) -> tuple[
         store, _ = await settle_lines(lines_of(files), settings.semantics)
         latest = latest_event(store.entities(), settings.semantics)
         return (await store.load([key])).get(key, Entity()), latest
-    live = RedisStore(
-        settings.redis_url,
-        settings.semantics,
-        clock=time.time,
-        prefix=settings.prefix,
-        shards=settings.shards,
-    )
+    live = store_of(settings)
     try:
         return (await live.load([key])).get(key, Entity()), int(time.time() * 1000)
     finally:
@@ -131,7 +133,7 @@ def _record(record: Retrieval, entity: Entity, semantics: Semantics) -> Iterator
     if shown:
         yield f"  its answer was shown {_instant(min(shown))}"
     for other in entity.own[1:]:
-        yield f"  a record that does not stand: {_instant(other.ts)}, event {other.event_id or chr(8211)}"
+        yield escape(f"  a record that does not stand: {_instant(other.ts)}, event {other.event_id or '–'}")
 
 
 def _returned(record: Retrieval) -> str:
@@ -201,12 +203,27 @@ def _verdict(record: Retrieval, verdict: Verdict, maturity_minutes: int, now_ms:
         yield f"  U by {definition}: {'yes' if positive else 'no'}"
     yield f"  A (agent consumption): {_yes(verdict.agent_consumed)}"
     yield f"  D (delegated use): {_yes(verdict.delegated)}"
-    yield f"  F (observable failure): {', '.join(verdict.failure_signals) or 'no'}"
+    yield f"  F (observable failure): {_yes(verdict.failed)}"
+    yield from (f"    {signal}: {SIGNALS[signal]}" for signal in verdict.signals)
+    yield from _layer_one(verdict)
     for definition in verdict.positive:
         if not verdict.evidenced(definition):
             mature = record.ts + maturity_minutes * 60_000
             state = "unobserved" if now_ms >= mature else f"pending until {_instant(mature)}"
             yield f"  no evidence by {definition}: {state}"
+
+
+def _layer_one(verdict: Verdict) -> Iterator[str]:
+    if verdict.intents is not None:
+        misrouted = "" if verdict.intents else ": misrouted"
+        yield f"  its prompt needed {verdict.intents} retrievals, as labelled{misrouted}"
+    if verdict.ndcg_at_10 is not None:
+        yield f"  NDCG@10 {verdict.ndcg_at_10 / BILLION:.3f}"
+    name, quiet = verdict.diagnosis
+    yield f"  list and evidence together: {name}{' (pending until mature)' if quiet else ''}"
+    yield f"  task completed: {_yes(verdict.completed)}"
+    if verdict.goal is not None:
+        yield f"  goal reached, as labelled: {_yes(bool(verdict.goal))}"
 
 
 def _yes(holds: bool) -> str:

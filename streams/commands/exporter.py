@@ -8,8 +8,8 @@ import structlog
 from redis import RedisError
 
 from metrics.exporter import QualityCollector, serve
+from streams.connections import reader_of
 from streams.settings import Settings, published
-from streams.state.redis_buckets import RedisBuckets
 from streams.state.store import OtherMeaning
 
 log = structlog.get_logger()
@@ -17,9 +17,7 @@ log = structlog.get_logger()
 
 def collector(settings: Settings) -> QualityCollector:
     """What is served: every exported figure of the live state."""
-    reader = RedisBuckets(
-        settings.redis_url, settings.semantics, prefix=settings.prefix, shards=settings.shards
-    )
+    reader = reader_of(settings)
     return QualityCollector(
         reader,
         time.time,
@@ -27,6 +25,7 @@ def collector(settings: Settings) -> QualityCollector:
         settings.maturity_minutes,
         reader_errors=(RedisError, OtherMeaning, OSError),
         freshness=reader,
+        vocabularies=settings.vocabularies,
     )
 
 

@@ -1,7 +1,8 @@
 """`lara replay`: event files to topics, each record stamped with its event's own time.
 
-A line that is no event is sent too, to the topic that its `type` names (else that of actions), stamped as the
-event before it: what a producer sends in error must arrive as a dead letter, not vanish here.
+A line that is no event is sent too, to the topic that its `type` names (else that of actions), stamped as
+the event before it, the first ones as the first event: what a producer sends in error must arrive as a dead
+letter, not vanish here.
 """
 
 import asyncio
@@ -46,14 +47,22 @@ Ends = dict[tuple[str, int], int]  # (topic, partition) -> the offset after the 
 
 def records_of(lines: Iterable[bytes]) -> Iterator[Record]:
     """The records of event lines."""
-    kind, ts = "actions", 0
+    ts: int | None = None
+    before_the_first: list[Record] = []
     for line in lines:
         found = parse(line)
         if isinstance(found, Rejected):
-            yield Record(KINDS.get(found.event_type, kind), line, ts)
-        else:
-            ts = found.ts
-            yield Record(KINDS[type_of(found)], line, ts)
+            record = Record(KINDS.get(found.event_type, "actions"), line, ts or 0)
+            if ts is None:
+                before_the_first.append(record)
+            else:
+                yield record
+            continue
+        ts = found.ts
+        yield from (record._replace(ts=ts) for record in before_the_first)
+        before_the_first.clear()
+        yield Record(KINDS[type_of(found)], line, ts)
+    yield from before_the_first
 
 
 def rebased(records: Sequence[Record], now_ms: int) -> list[Record]:
@@ -65,7 +74,7 @@ def rebased(records: Sequence[Record], now_ms: int) -> list[Record]:
 def _shifted(record: Record, shift: int) -> Record:
     found = parse(record.value or b"")
     if isinstance(found, Rejected):
-        return record._replace(ts=record.ts + shift)
+        return record._replace(ts=max(0, record.ts + shift))
     fields: dict[str, Any] = msgspec.json.decode(record.value or b"")
     value = msgspec.json.encode({**fields, "ts": found.ts + shift})
     return record._replace(value=value, ts=found.ts + shift)

@@ -2,18 +2,15 @@
 
 import time
 
-from metrics.figures import figures
-from streams.commands.backtest import print_figures
-from streams.settings import Settings, published
-from streams.state.redis_buckets import RedisBuckets
+from streams.commands.backtest import current_figures, print_figures
+from streams.connections import reader_of
+from streams.settings import Settings
 
 
 def report(settings: Settings, as_of: int | None, as_json: bool) -> None:
     """Print the figures that Redis holds, as of now by default."""
-    reader = RedisBuckets(
-        settings.redis_url, settings.semantics, prefix=settings.prefix, shards=settings.shards
-    )
+    reader = reader_of(settings)
     moment = int(time.time() * 1000) if as_of is None else as_of
-    found = figures(reader, moment, published(settings.definitions), settings.maturity_minutes)
+    found = current_figures(reader, settings, moment)
     reader.close()
     print_figures(moment, found, settings, as_json)

@@ -13,10 +13,10 @@ import structlog
 from metrics.exporter import serve
 from metrics.worker_metrics import WorkerMetrics
 from streams.app import AppSettings, end_process, make_app, run
+from streams.connections import store_of
 from streams.pipeline import StatePipeline
 from streams.publisher import KafkaPublisher
 from streams.settings import Settings
-from streams.state.redis_store import RedisStore
 from streams.topics import input_topics, output_topics
 
 log = structlog.get_logger()
@@ -42,14 +42,7 @@ async def work(settings: Settings) -> None:
     worker = f"{socket.gethostname()}-{os.getpid()}"
     metrics = WorkerMetrics()
     server = serve(metrics.registry, settings.worker_port)
-    store = RedisStore(
-        settings.redis_url,
-        settings.semantics,
-        clock=time.time,
-        prefix=settings.prefix,
-        shards=settings.shards,
-        slack_days=settings.outage_days,
-    )
+    store = store_of(settings)
     publisher = KafkaPublisher(
         settings.bootstrap, output_topics(settings.prefix), idempotent=settings.idempotent_producer
     )

@@ -6,10 +6,11 @@ import pytest
 
 from attribution.actions import contribute, is_excluded, resolved, speak_intake
 from attribution.semantics import Exclusion, Semantics, minute_of
-from attribution.statements import Address, Answer, Decision, Excluded, Offer, Route, act_of
+from attribution.statements import Address, Answer, Asked, Decision, Excluded, Offer, Route, Seen, act_of
 from tests.building import DEFAULT, act, agent, at, entity, event, user
 
 RULES = Semantics(exclusion=Exclusion(session_prefixes=("probe-",)))
+CREDIT = Semantics(inference="credit")
 EXCLUDED_REQUEST = [("request:q1", "action:x", Excluded())]
 
 
@@ -81,24 +82,51 @@ PLACEMENT, ASSET, REQUEST = {"placement_id": "p1"}, {"consumed_asset_id": "a1"},
     ids=str,
 )
 def test_an_action_goes_to_the_one_place_that_decides_its_rule(fields, receiver, topic):
-    """Its document, else the retrieval it claims, else its request."""
-    assert [(one.receiver, one.topic, one.subject) for one in said(user("edit", **fields))] == [
-        (receiver, topic, "x")
-    ]
+    """Its document, else the retrieval it claims, else its request; its session hears of it beside."""
+    sent = user("edit", **fields)
+    told = {(one.receiver, one.topic, one.subject) for one in said(sent) if one.topic != "seen"}
+    assert told == {(receiver, topic, "x")}
+    seen_by = {one.receiver: content for one, content in said(sent).items() if one.topic == "seen"}
+    assert seen_by == (
+        {"session:s1": Seen(act_of(event(sent), "x"))} if "consumed_asset_id" in fields else {}
+    )
 
 
-@pytest.mark.parametrize("fields", [{}, ASSET, PLACEMENT, PLACEMENT | REQUEST])
-def test_an_action_that_nobody_can_decide_goes_nowhere(fields):
+@pytest.mark.parametrize("fields", [PLACEMENT, PLACEMENT | REQUEST])
+def test_a_placement_without_document_goes_nowhere(fields):
     """A placement is looked up in a document, and none was named."""
     assert said(user("edit", **fields)) == {}
+
+
+NONE = {Address("action:x", "decision", "x"): Decision("none")}
+
+
+@pytest.mark.parametrize("semantics", [DEFAULT, CREDIT], ids=["shadow", "credit"])
+def test_an_action_that_names_nothing_decides_for_itself_that_it_is_none(semantics):
+    """Without an asset, inference has nothing to look for."""
+    assert speak_intake("x", entity(user("edit")), semantics) == NONE
+
+
+def test_where_inference_credits_an_open_end_travels_through_the_session():
+    """In the shadow the action is none at once, and the session only hears of it."""
+    sent = user("edit", **ASSET)
+    seen = Seen(act_of(event(sent), "x"))
+    session = Address("session:s1", "seen", "x")
+    assert said(sent) == {**NONE, session: seen}
+    assert speak_intake("x", entity(sent), CREDIT) == {
+        session: seen,
+        Address("session:s1", "unresolved", "x"): seen,
+    }
 
 
 def test_a_claim_without_document_is_tested_with_the_asset_alone():
     """Ancestors are of a document; without asset there is nothing to test."""
     with_asset, without = user("edit", **CLAIM, **ASSET), user("edit", **CLAIM)
     address = Address("retrieval:r1", "offer", "x")
+    act = act_of(event(with_asset), "x")
     assert said(with_asset) == {
-        address: Offer(act_of(event(with_asset), "x"), "explicit", (Route(("a1",), ("a1",)),))
+        address: Offer(act, "explicit", (Route(("a1",), ("a1",)),)),
+        Address("session:s1", "seen", "x"): Seen(act),
     }
     assert said(without)[address].routes == (Route((), ()),)
 
@@ -107,6 +135,11 @@ def test_only_an_agents_show_of_a_request_is_told_to_it():
     """A show is never resolved, never counted and never evidence."""
     shown = agent("show", request_id="q1", document_id="d1")
     assert [(one.receiver, one.topic) for one in said(shown)] == [("request:q1", "show")]
+    claiming = agent("show", request_id="q1", source_retrieval_id="r1")
+    assert said(claiming) == {
+        Address("request:q1", "show", ""): act_of(event(claiming), "x"),
+        Address("retrieval:r1", "asked", "request:q1"): Asked("request:q1"),
+    }
     assert said(agent("show", document_id="d1", source_retrieval_id="r1")) == {}
     assert said(user("show", request_id="q1")) == {}
     for sent in (shown, user("show", source_retrieval_id="r1")):
@@ -117,13 +150,19 @@ def test_only_an_agents_show_of_a_request_is_told_to_it():
 # --- the resolution ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [({}, "none"), (ASSET, "none"), (PLACEMENT, "dangling"), (PLACEMENT | REQUEST, "dangling")],
-)
-def test_what_nobody_decides_the_action_knows_itself(fields, expected):
-    """Nothing named: none; a placement without its document: dangling."""
-    assert resolution(user("edit", **fields)) == (expected, ())
+@pytest.mark.parametrize("fields", [PLACEMENT, PLACEMENT | REQUEST])
+def test_a_placement_without_its_document_dangles(fields):
+    """Nobody decides it, so the action knows it itself."""
+    assert resolution(user("edit", **fields)) == ("dangling", ())
+
+
+@pytest.mark.parametrize("fields", [{}, ASSET])
+def test_an_action_that_names_nothing_is_none_once_that_is_decided(fields):
+    """By itself in the shadow, by its session where inference credits; until then it waits."""
+    sent = user("edit", **fields)
+    assert resolution(sent) is None
+    assert resolution(sent, decision=[("action:x", "x", Decision("none"))]) == ("none", ())
+    assert resolution(sent, decision=[("session:s1", "x", Decision("none"))]) == ("none", ())
 
 
 def test_an_action_is_unresolved_until_its_rule_and_every_answer_is_there():

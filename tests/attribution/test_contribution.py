@@ -5,143 +5,23 @@ import pytest
 from attribution.contribution import (
     BY_LINEAGE,
     CREDITING,
-    FAILURE_SIGNALS,
     RESOLUTIONS,
     action_contribution,
     counter,
     difference,
-    retrieval_contribution,
+    prompt_contribution,
+    session_contribution,
 )
 from attribution.semantics import minute_of
-from attribution.statements import Offer, Route
-from attribution.verdict import judge
+from metrics.buckets import Span
 from metrics.catalogue import CATALOGUE
-from tests.building import DEFAULT, act, at, event, retrieval
-
-MINUTE = minute_of(at(0))
+from tests.building import DEFAULT, act, agent, at, event, judgement, prompt, retrieval, settle, user
 
 
-def counted(sent, *verbs, actor="user", asset="a1"):
-    """The counters of a retrieval that is credited with these verbs, all in one minute."""
-    record = event(sent)
-    route = (Route((asset,), (asset,)),)
-    offers = [Offer(act(verb, id=verb, actor=actor, asset_id=asset), "explicit", route) for verb in verbs]
-    found = retrieval_contribution(record, judge(record, offers, None, DEFAULT), DEFAULT)
-    assert {minute for minute, _ in found} == {minute_of(record.ts)}
-    return {name: count for (_, name), count in found.items()}
-
-
-def acted(resolution, cross_session=False, **fields):
-    found = action_contribution(act(**fields), resolution, cross_session, DEFAULT)
+def acted(resolution, cross_session=False, agreed=None, **fields):
+    found = action_contribution(act(**fields), resolution, cross_session, agreed, DEFAULT)
     assert {minute for minute, _ in found} == {minute_of(at(120))}
     return {name: count for (_, name), count in found.items()}
-
-
-def without_lineage(counters):
-    return {name: count for name, count in counters.items() if not name.startswith("lineage_")}
-
-
-def lineage(counters):
-    return {name for name in counters if name.startswith("lineage_logged")}
-
-
-# --- retrievals -------------------------------------------------------------------------------------
-
-
-def test_a_retrieval_without_evidence_is_counted_and_nothing_else():
-    """That it is unobserved or pending is what the reader finds missing."""
-    assert without_lineage(counted(retrieval(role="browse", surface="chat"))) == {
-        "retrievals|browse|chat": 1,
-        "layer1_retrievals|browse|chat": 1,
-    }
-
-
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
-        ({"returned": None}, {"retrievals", "retrievals_without_list"}),
-        ({"returned": []}, {"retrievals", "layer1_retrievals", "retrievals_null"}),
-        ({"returned": [], "page_of": "r0"}, {"retrievals", "layer1_retrievals"}),
-        ({"returned": [None]}, {"retrievals", "layer1_retrievals"}),
-    ],
-    ids=["no list", "empty", "empty page", "no ids"],
-)
-def test_a_null_result_is_a_known_empty_list_that_is_no_page(fields, expected):
-    """A list that was not logged is outside Layer 1."""
-    names = {name.partition("|")[0] for name in without_lineage(counted(retrieval(**fields)))}
-    assert names == expected
-
-
-def test_labels_are_closed_vocabularies():
-    """What a producer writes is folded before it is counted."""
-    assert counted(retrieval(role="sing", surface="moon"))["retrievals|unspecified|other"] == 1
-    assert counted(retrieval())["retrievals|unspecified|unknown"] == 1
-
-
-def test_evidence_is_counted_for_each_definition_apart():
-    """An export is positive for all three, a click for broad; each makes its definition evidenced."""
-    export = counted(retrieval(), "export")
-    click = counted(retrieval(), "click")
-    for definition in ("strict", "standard", "broad"):
-        for name in ("retrievals_positive", "retrievals_evidenced"):
-            key = counter(name, definition, "unspecified", "unknown")
-            assert export[key] == 1
-            assert (key in click) is (definition == "broad")
-
-
-def test_agent_and_failure_evidence_count_for_every_definition():
-    """U ∪ A ∪ D ∪ F has A, D and F in common."""
-    for verbs, actor in ((["use"], "agent"), (["reject"], "user")):
-        found = counted(retrieval(request_id="q1"), *verbs, actor=actor)
-        assert sum(name.startswith("retrievals_evidenced|") for name in found) == 3
-        assert not any(name.startswith("retrievals_positive|") for name in found)
-
-
-def test_signals_corrections_and_confirmed_use_are_counted():
-    """Each under its own name."""
-    found = counted(retrieval(request_id="q1"), "reject", "correct")
-    assert found["retrievals_failed|unspecified|unknown"] == 1
-    assert found["retrievals_failed_by_signal|rejected|unspecified|unknown"] == 1
-    assert found["retrievals_corrected|unspecified|unknown"] == 1
-    record = event(retrieval(request_id="q1"))
-    route = (Route(("a1",), ("a1",)),)
-    both = [
-        Offer(act("use", id="1", actor="agent"), "explicit", route),
-        Offer(act(id="2"), "explicit", route),
-    ]
-    confirmed = retrieval_contribution(record, judge(record, both, None, DEFAULT), DEFAULT)
-    assert confirmed[MINUTE, "retrievals_agent_use_confirmed|unspecified|unknown"] == 1
-    assert confirmed[MINUTE, "retrievals_agent_consumed|unspecified|unknown"] == 1
-
-
-def test_agent_use_that_only_a_click_followed_is_not_confirmed():
-    """`standard` confirms, not `broad`."""
-    record = event(retrieval(request_id="q1"))
-    route = (Route(("a1",), ("a1",)),)
-    offers = [
-        Offer(act("use", id="1", actor="agent"), "explicit", route),
-        Offer(act("click", id="2"), "explicit", route),
-    ]
-    found = retrieval_contribution(record, judge(record, offers, None, DEFAULT), DEFAULT)
-    assert (MINUTE, "retrievals_agent_use_confirmed|unspecified|unknown") not in found
-
-
-def test_ranks_are_summed_over_distinct_assets():
-    """The mean is made of a sum and a count."""
-    found = counted(retrieval(returned=["a9", "a1"]), "export", "share")
-    assert found["consumed_assets|unspecified|unknown"] == 1
-    assert found["consumed_rank_sum|unspecified|unknown"] == 2
-
-
-def test_what_a_retrieval_logs_is_counted_against_what_it_could():
-    """A list, a role of the six and a request."""
-    assert lineage(counted(retrieval(role="browse", request_id="q1"))) == {
-        "lineage_logged|returned_asset_ids",
-        "lineage_logged|role",
-        "lineage_logged|request_id",
-    }
-    assert lineage(counted(retrieval(returned=None, role="sing"))) == set()
-    assert sum(name.startswith("lineage_expected") for name in counted(retrieval(returned=None))) == 3
 
 
 # --- actions ----------------------------------------------------------------------------------------
@@ -164,7 +44,6 @@ def test_the_resolutions_are_those_of_the_contract():
     ) == RESOLUTIONS
     assert {"explicit", "inherited", "document"} == BY_LINEAGE
     assert {"request", "inferred"} == CREDITING - BY_LINEAGE
-    assert FAILURE_SIGNALS == ("rejected",)
 
 
 @pytest.mark.parametrize(
@@ -203,6 +82,83 @@ def test_an_action_that_names_nothing_is_not_expected_to_be_traceable(fields, tr
     assert ("lineage_logged|consumed_asset_id" in found) is ("asset_id" in fields)
 
 
+@pytest.mark.parametrize(
+    ("agreed", "expected"),
+    [(None, set()), (True, {"inference_compared"}), (False, {"inference_compared", "inference_differs"})],
+)
+def test_inference_is_compared_only_where_it_can_be(agreed, expected):
+    """It agrees, differs, or has nothing to say."""
+    assert {name for name in acted("explicit", agreed=agreed) if name.startswith("inference")} == expected
+
+
+# --- prompts and sessions ---------------------------------------------------------------------------
+
+
+def asked(retrieved=False, intents=None, **fields):
+    found = prompt_contribution(event(prompt(surface="chat", **fields)), retrieved, intents, DEFAULT)
+    assert {minute for minute, _ in found} == {minute_of(at(0))}
+    assert set(found.values()) == {1}
+    return {name.removesuffix("|chat") for _, name in found}
+
+
+@pytest.mark.parametrize(
+    ("intents", "retrieved", "expected"),
+    [
+        (None, False, set()),
+        (None, True, {"prompts_with_retrieval"}),
+        (0, False, {"intent_labelled_prompts"}),
+        (0, True, {"intent_labelled_prompts", "prompts_with_retrieval"}),
+        (1, False, {"intent_labelled_prompts", "prompts_needing_retrieval", "prompts_missed"}),
+        (1, True, {"intent_labelled_prompts", "prompts_needing_retrieval", "prompts_with_retrieval"}),
+        (
+            2,
+            False,
+            {
+                *("intent_labelled_prompts", "prompts_needing_retrieval", "prompts_missed"),
+                "multi_intent_prompts",
+            },
+        ),
+    ],
+)
+def test_a_prompt_is_counted_by_its_label_and_whether_it_fired(intents, retrieved, expected):
+    """Missed is a need without a retrieval; unlabelled prompts are in no share of labelled ones."""
+    assert asked(retrieved, intents) == {"prompts", "prompts_by_route|other", *expected}
+
+
+@pytest.mark.parametrize(
+    ("flag", "retrieved", "expected"),
+    [
+        (None, True, set()),
+        (None, False, set()),
+        (False, True, {"flagged_prompts_with_retrieval"}),
+        (True, True, {"flagged_prompts_with_retrieval", "search_reformulations"}),
+        (False, False, {"flagged_prompts_without_retrieval"}),
+        (True, False, {"flagged_prompts_without_retrieval", "downstream_corrections"}),
+    ],
+)
+def test_asking_again_is_a_search_again_or_a_correction_by_what_the_prompt_fired(flag, retrieved, expected):
+    """Prompts without the flag are in neither."""
+    plain = {"prompts", "prompts_by_route|other", "prompts_with_retrieval"}
+    assert asked(retrieved, reformulation=flag) - plain == expected
+
+
+@pytest.mark.parametrize(("route", "label"), [("edit", "edit"), ("sing", "other"), (None, "other")])
+def test_a_route_is_a_configured_label_or_other(route, label):
+    """Absent is other, too."""
+    assert f"prompts_by_route|{label}" in asked(route=route)
+
+
+@pytest.mark.parametrize("in_session", [True, False])
+@pytest.mark.parametrize("by_lineage", [True, False])
+def test_a_session_is_abandoned_by_each_measure_apart(in_session, by_lineage):
+    """In the minute and on the surface of its earliest retrieval."""
+    found = session_contribution(at(61), "moon", in_session, by_lineage, DEFAULT)
+    expected = {"sessions|other"}
+    expected |= set() if in_session else {"sessions_abandoned|session|other"}
+    expected |= set() if by_lineage else {"sessions_abandoned|lineage|other"}
+    assert found == {(minute_of(at(61)), name): 1 for name in expected}
+
+
 # --- counters ---------------------------------------------------------------------------------------
 
 
@@ -214,18 +170,38 @@ def test_a_difference_is_what_changed_and_holds_no_zeros():
     assert difference({}, after) == after
 
 
+EVERYTHING = (
+    *(prompt(f"q{n}", route="edit", reformulation=True) for n in range(4)),
+    judgement("intent", event_id="i0", request_id="q0", retrieval_intents=0),
+    judgement("intent", event_id="i1", request_id="q1", retrieval_intents=2),
+    judgement("intent", event_id="i3", request_id="q3", retrieval_intents=2),
+    judgement("goal", request_id="q1", reached=True),
+    judgement("relevance", event_id="g1", query="card", asset_id="a1", grade=1),
+    judgement("relevance", event_id="g0", query="poster", asset_id="a1", grade=0),
+    retrieval("r0", ["a1"], request_id="q0", role="browse", latency_ms=5, tokens=7),
+    retrieval("r1", ["a1"], request_id="q1", query="card", need_id="n", latency_ms=5, tokens=7),
+    retrieval("r2", ["a1"], 60, request_id="q2", query="card", need_id="n"),
+    retrieval("r3", [], request_id="q2"),
+    retrieval("r4", None, request_id="q2", session_guid="s2"),
+    retrieval("r5", ["a1"], request_id="q5", query="poster"),
+    *(
+        user(verb, event_id=verb, consumed_asset_id="a1", source_retrieval_id="r1")
+        for verb in ("export", "click", "reject", "correct")
+    ),
+    user("export", event_id="cross", consumed_asset_id="a1", source_retrieval_id="r1", session_guid="s9"),
+    agent("use", request_id="q1", consumed_asset_id="a1", source_retrieval_id="r1"),
+    agent("edit", request_id="q9", consumed_asset_id="a1", source_retrieval_id="r1"),
+)
+
+
 def test_every_counter_of_the_figures_is_one_that_something_contributes():
     """A row of the catalogue that reads a counter nobody writes would be 0 for ever."""
-    offers = ("export", "reject", "correct", "click")
-    written = {
-        *counted(retrieval(returned=["a9", "a1"], role="browse", request_id="q1"), *offers),
-        *counted(retrieval(returned=[], role="browse", request_id="q1")),
-        *counted(retrieval(returned=None, request_id="q1"), "use", "export", actor="agent"),
-        *acted("explicit", cross_session=True, asset_id="a1"),
-        "retrievals_delegated|x|y",
-        "retrievals_agent_use_confirmed|x|y",
+    (totals,) = settle(*EVERYTHING).store.sums([Span(None, 10**9)])
+    written = {name.partition("|")[0] for name in totals}
+    read = {
+        term.counter.partition("|")[0]
+        for figure in CATALOGUE
+        for term in (*figure.formula.numerator, *figure.formula.denominator)
     }
-    names = {name.partition("|")[0] for name in written}
-    for figure in CATALOGUE:
-        for term in (*figure.formula.numerator, *figure.formula.denominator):
-            assert term.counter.partition("|")[0] in names
+    assert read <= written
+    assert written <= read

@@ -3,7 +3,7 @@
 import pytest
 
 from attribution.documents import speak_document
-from attribution.statements import Address, Decision, Excluded, Offer, Placed, Route
+from attribution.statements import Address, Decision, Excluded, Offer, Placed, Route, Seen
 from tests.building import DEFAULT, act, at, entity, event, placement
 
 OFFER = Address("retrieval:r1", "offer", "x")
@@ -63,6 +63,7 @@ def test_a_first_placement_by_somebody_is_an_action_place():
         asset_id="a1", document_id="d1", placement_id="p1",
     )  # fmt: skip
     assert document(first, again) == {
+        Address("session:s7", "seen", "place:d1/p1"): Seen(placing, placing=True),
         PLACE: Decision("inherited", ("r1",), act=placing),
         Address("retrieval:r1", "offer", "place:d1/p1"): Offer(
             placing, "inherited", (Route(("a1",), ("a1",), ("p1",)),)

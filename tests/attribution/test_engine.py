@@ -147,10 +147,54 @@ ANOTHER_REQUEST = (
     [retrieval(seconds=5, request_id="q1"), user("select", request_id="q1", consumed_asset_id="a1")],
     [retrieval(seconds=1, request_id="q2"), user("click", request_id="q2", consumed_asset_id="a1")],
 )
-SCENES = pytest.mark.parametrize(
-    "scene",
-    [CHAIN, SHOWN, MOVED, ROBOT, REUSED, ANOTHER_REQUEST],
-    ids=["chain", "shown", "moved", "robot", "reused", "another request"],
+AGAIN = (
+    [retrieval(request_id="q1", need_id="n", query="card"), retrieval("r2", page_of="r1", request_id="q1")],
+    [
+        retrieval(
+            "r3", ["a1"], 60, request_id="q3", need_id="n", query="card", reformulates_retrieval_id="r1"
+        ),
+        user("export", 30, source_retrieval_id="r2", consumed_asset_id="a1"),
+    ],
+)
+PASSED_OVER = (
+    [retrieval(role="act_on", request_id="q1"), agent("use", request_id="q1", consumed_asset_id="a9")],
+    [
+        retrieval(seconds=1, request_id="q1", event_id="other", returned=["a9"]),
+        placement("p1", "a9", 9, derived_from_asset_id="a1"),
+        agent("edit", request_id="q1", document_id="d1", consumed_asset_id="a9"),
+    ],
+)
+JUDGED = (
+    [
+        prompt(),
+        retrieval(request_id="q1", query="card"),
+        judgement("relevance", query="card", asset_id="a2", grade=1),
+    ],
+    [
+        judgement("intent", request_id="q1", retrieval_intents=0),
+        judgement("goal", request_id="q1", reached=True),
+        judgement("relevance", event_id="own", retrieval_id="r1", asset_id="a1", grade=2),
+    ],
+)
+LINKED = (
+    [
+        retrieval("r2", page_of="r1", seconds=5),
+        user("export", source_retrieval_id="r2", consumed_asset_id="a1"),
+    ],
+    [retrieval(synthetic=True), retrieval("r3", reformulates_retrieval_id="r2", seconds=9)],
+)
+GUESSED = (
+    [retrieval(), user("export", consumed_asset_id="a1")],
+    [retrieval("r2", seconds=60), placement(actor="user", seconds=90), user("click", consumed_asset_id="a1")],
+)
+NAMES = {
+    **{"chain": CHAIN, "shown": SHOWN, "moved": MOVED, "robot": ROBOT, "reused": REUSED},
+    **{"another request": ANOTHER_REQUEST, "again": AGAIN, "passed over": PASSED_OVER, "judged": JUDGED},
+    **{"linked": LINKED, "guessed": GUESSED},
+}
+SCENES = pytest.mark.parametrize("scene", NAMES.values(), ids=NAMES)
+MEANINGS = pytest.mark.parametrize(
+    "semantics", [DEFAULT, Semantics(inference="credit", inferred_research="count")], ids=["shadow", "credit"]
 )
 
 
@@ -161,30 +205,32 @@ def orders(sent):
 
 
 @SCENES
-def test_batches_may_be_cut_and_ordered_as_they_come(scene):
+@MEANINGS
+def test_batches_may_be_cut_and_ordered_as_they_come(scene, semantics):
     """Outputs and counters are those of all events at once."""
     sent = events(*scene[0], *scene[1])
-    at_once = settled(sent)
+    at_once = settled(sent, semantics=semantics)
     for order in orders(sent):
-        table = settled(*([one] for one in order))
-        assert outputs(table) == outputs(at_once)
-        assert audited(table) == audited(at_once)
+        table = settled(*([one] for one in order), semantics=semantics)
+        assert outputs(table, semantics) == outputs(at_once, semantics)
+        assert audited(table, semantics) == audited(at_once, semantics)
 
 
-@pytest.mark.parametrize("scene", [CHAIN, SHOWN, ROBOT, REUSED], ids=["chain", "shown", "robot", "reused"])
-def test_another_batch_may_settle_between_any_two_effects(scene):
+@SCENES
+@MEANINGS
+def test_another_batch_may_settle_between_any_two_effects(scene, semantics):
     """What it took away is loaded again and settled again."""
     first, second = (events(*part) for part in scene)
-    expected = settled([*first, *second])
+    expected = settled([*first, *second], semantics=semantics)
     for one, other in ((first, second), (second, first)):
-        for steps in range(Batch(Table(), one).run()):
+        for steps in range(Batch(Table(), one, semantics).run()):
             table = Table()
-            interrupted = Batch(table, one)
+            interrupted = Batch(table, one, semantics)
             interrupted.run(steps)
-            settled(other, table=table)
+            settled(other, table=table, semantics=semantics)
             interrupted.run()
-            assert outputs(table) == outputs(expected)
-            assert audited(table) == audited(expected)
+            assert outputs(table, semantics) == outputs(expected, semantics)
+            assert audited(table, semantics) == audited(expected, semantics)
 
 
 def test_a_comparison_lost_at_a_later_layer_restates_what_an_earlier_one_changed():
@@ -206,31 +252,33 @@ def test_a_comparison_lost_at_a_later_layer_restates_what_an_earlier_one_changed
 
 
 @SCENES
-def test_a_batch_that_crashed_between_any_two_effects_comes_again_and_mends_it(scene):
+@MEANINGS
+def test_a_batch_that_crashed_between_any_two_effects_comes_again_and_mends_it(scene, semantics):
     """Also where the batch after it was already settled."""
     first, second = (events(*part) for part in scene)
-    expected = settled([*first, *second])
+    expected = settled([*first, *second], semantics=semantics)
     for one, other in ((first, second), (second, first)):
-        for steps in range(Batch(Table(), one).run()):
+        for steps in range(Batch(Table(), one, semantics).run()):
             for later in ([one, other], [other, one]):
                 table = Table()
-                Batch(table, one).run(steps)
-                settled(*later, table=table)
-                assert outputs(table) == outputs(expected)
-                assert audited(table) == audited(expected)
+                Batch(table, one, semantics).run(steps)
+                settled(*later, table=table, semantics=semantics)
+                assert outputs(table, semantics) == outputs(expected, semantics)
+                assert audited(table, semantics) == audited(expected, semantics)
 
 
 @SCENES
-def test_a_second_batch_that_crashed_comes_again_event_by_event(scene):
+@MEANINGS
+def test_a_second_batch_that_crashed_comes_again_event_by_event(scene, semantics):
     """How the broker cuts the redelivery does not matter."""
-    first, second = (events(*part) for part in scene)
-    expected = settled([*first, *second])
-    for steps in range(Batch(settled(first), second).run()):
-        table = settled(first)
-        Batch(table, second).run(steps)
-        settled(*([one] for one in reversed(second)), table=table)
-        assert outputs(table) == outputs(expected)
-        assert audited(table) == audited(expected)
+    for first, second in ([events(*part) for part in scene], [events(*part) for part in reversed(scene)]):
+        expected = settled([*first, *second], semantics=semantics)
+        for steps in range(Batch(settled(first, semantics=semantics), second, semantics).run()):
+            table = settled(first, semantics=semantics)
+            Batch(table, second, semantics).run(steps)
+            settled(*([one] for one in reversed(second)), table=table, semantics=semantics)
+            assert outputs(table, semantics) == outputs(expected, semantics)
+            assert audited(table, semantics) == audited(expected, semantics)
 
 
 def test_who_names_an_excluded_request_hears_of_it_although_the_request_does_not_come_again():
@@ -250,10 +298,31 @@ def test_who_names_an_excluded_request_hears_of_it_although_the_request_does_not
 
 def test_senders_are_saved_before_their_receivers_hear_of_it():
     """One save a layer, in the order of the layers, each of entities of the layer's kind."""
-    sent = [prompt(), *CHAIN[0], *CHAIN[1], agent("use", request_id="q1", consumed_asset_id="a1")]
+    sent = [
+        prompt(),
+        *CHAIN[0],
+        *CHAIN[1],
+        agent("use", request_id="q1", consumed_asset_id="a9"),
+        retrieval("r2", query="card", need_id="n"),
+        retrieval("r3", query="card", need_id="n", seconds=9),
+        judgement("relevance", query="card", asset_id="a1", grade=1),
+    ]
     table = settled(events(*sent))
     kinds = [{split_key(write.key)[0] for write in writes} for writes in table.saves]
-    assert kinds == [{layer.kind} for layer in STAGES if layer.name != "judging"]
+    assert kinds == [{layer.kind} for layer in STAGES]
+
+
+def test_what_a_layer_says_to_itself_is_settled_before_the_next_layer():
+    """A page of a page of a synthetic retrieval is excluded in the same batch, whatever the order."""
+    chain = [
+        retrieval("r3", page_of="r2", seconds=3),
+        retrieval("r2", page_of="r1", seconds=2),
+        retrieval("r1", synthetic=True),
+    ]
+    for order in permutations(events(*chain)):
+        table = settled(list(order))
+        assert not audited(table)
+        assert {record.excluded for record in outputs(table).values()} == {True}
 
 
 def test_an_entity_is_loaded_once_a_batch():
@@ -291,7 +360,10 @@ def test_a_redelivered_event_is_stated_again_although_it_changes_nothing():
     settled([sent[0]], table=table)
     looked_at = {key for effect in table.effects if isinstance(effect, Load) for key in effect.keys}
     assert looked_at >= {"retrieval:r1", "request:q1", "action:user-export", "action:place:d1/p1"}
-    assert [(write.key, write.deltas, write.due) for write in table.writes] == [("request:q1", {}, False)]
+    assert not any(write.deltas or write.due for write in table.writes)
+    assert {write.key for write in table.writes} == {
+        *("request:q1", "session:s1", "action:place:d1/p1"),
+    }
     assert outputs(table) == before
 
 
@@ -317,7 +389,7 @@ def test_a_new_version_is_above_the_old_one_and_at_least_the_floor():
     first, second = events(retrieval(seconds=2), retrieval(seconds=1))
     table = settled([first], floor=lambda key: 1000 if key == "retrieval:r1" else 5)
     assert table.entities["retrieval:r1"].version == 1000
-    assert table.entities["request:r1"].version == 6
+    assert table.entities["request:r1"].version == 7
     settled([second], table=table)
     assert table.entities["retrieval:r1"].version == 1001
     third = events(retrieval(seconds=0))

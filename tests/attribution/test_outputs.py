@@ -12,7 +12,18 @@ from attribution.outputs import (
     of_request,
     of_retrieval,
 )
-from attribution.statements import Answer, Decision, Excluded, Offer, Route, Shown
+from attribution.statements import (
+    Answer,
+    Decision,
+    Excluded,
+    Graded,
+    Label,
+    Offer,
+    Researched,
+    Route,
+    Routed,
+    Shown,
+)
 from tests.building import DEFAULT, act, at, entity, event, prompt, retrieval, user
 
 ROUTE = Route(("a1",), ("a2", "a1"), ("p2", "p1"))
@@ -78,6 +89,7 @@ def test_an_outcome_is_the_whole_state_of_a_retrieval():
     assert output.record == Outcome(
         retrieval_id="r1", ts=at(0), session_guid="s1", request_id="q1", role="act_on", surface="other", query="card",
         returned_asset_ids=("a0", "a1"), positive={"strict": True, "standard": True, "broad": True}, ranks={"a2": 2},
+        diagnosis="unjudged", completed=True,
         credits=(
             Credit(
                 action_id="x", ts=at(120), actor="user", action="export", resolution="inherited", evidence="user",
@@ -100,6 +112,36 @@ def test_an_outcome_holds_agent_use_failures_and_corrections():
     assert (record.agent_consumed, record.delegated, record.corrected) == (True, True, True)
     assert record.failure_signals == ("rejected",)
     assert [one.evidence for one in record.credits] == ["agent", "delegated", "rejected", "corrected"]
+
+
+def test_an_outcome_holds_what_labels_say():
+    """NDCG as a share, misrouted, and the goal; absent where nobody judged."""
+    sent = retrieval(request_id="q1", returned=["a9", "a1"])
+    grades = [("judgement:j", "", Graded("a1", True, at(0), 1))]
+    goal = [("judgement:g", "", Label("goal", True, at(0), 0))]
+    (output,) = of_retrieval("r1", entity(sent, grade=grades, label=goal), DEFAULT)
+    record = output.record
+    assert (record.ndcg_at_10, record.diagnosis, record.goal_reached) == (0.630929754, "unused", False)
+    assert (record.misrouted, record.completed) == (False, False)
+    routed = [("request:q1", "", Routed(0))]
+    (output,) = of_retrieval("r1", entity(sent, grade=grades, routed=routed), DEFAULT)
+    record = output.record
+    assert (record.misrouted, record.ndcg_at_10, record.diagnosis) == (True, None, "unjudged")
+    assert record.goal_reached is None
+
+
+def test_an_outcome_names_every_signal_and_says_whether_they_make_a_failure():
+    """The shadow signal is named and makes none."""
+    words = [("conversation:s1", "", Researched((), (at(9),)))]
+    need = [("conversation:s1", "", Researched((at(9),), (at(9),)))]
+    (shadow,), (failed,) = (
+        of_retrieval("r1", entity(retrieval(), researched=said), DEFAULT) for said in (words, need)
+    )
+    assert (shadow.record.failed, shadow.record.failure_signals) == (False, ("researched_inferred",))
+    assert (failed.record.failed, failed.record.failure_signals) == (
+        True,
+        ("researched", "researched_inferred"),
+    )
 
 
 def test_an_excluded_retrieval_says_only_that_it_is():

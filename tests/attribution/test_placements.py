@@ -1,11 +1,11 @@
-"""The placement record and the judgement: which record stands, and what it tells."""
+"""The placement record: which record stands, and what it tells."""
 
 import pytest
 
-from attribution.placements import is_excluded, speak_judgement, speak_placement
+from attribution.placements import is_excluded, speak_placement
 from attribution.semantics import Exclusion, Semantics
 from attribution.statements import Address, Asked, Excluded, Placed
-from tests.building import DEFAULT, entity, event, judgement, placement
+from tests.building import DEFAULT, entity, event, placement
 
 RULES = Semantics(exclusion=Exclusion(session_prefixes=("probe-",)))
 DOCUMENT = Address("document:d1", "placement", "")
@@ -35,7 +35,7 @@ def test_a_placement_record_tells_its_document_whether_it_is_excluded(fields, to
 def test_a_claimed_retrieval_is_asked_whether_it_is_excluded():
     """On behalf of the document, which needs to know."""
     said = speak_placement("e", entity(placement(source_retrieval_id="r1")), DEFAULT)
-    assert said[Address("retrieval:r1", "asked", "document:d1")] == Asked("d1")
+    assert said[Address("retrieval:r1", "asked", "document:d1")] == Asked("document:d1")
 
 
 def test_only_the_standing_record_speaks():
@@ -44,8 +44,3 @@ def test_only_the_standing_record_speaks():
     assert speak_placement("e", entity(second, first), DEFAULT) == {DOCUMENT: Placed(event(first), False)}
     assert speak_placement("e", entity(), DEFAULT) == {}
     assert not is_excluded(entity(), DEFAULT)
-
-
-def test_a_judgement_has_nobody_to_tell_yet():
-    """It is kept."""
-    assert speak_judgement("e", entity(judgement("goal", request_id="q1", reached=True)), DEFAULT) == {}

@@ -5,12 +5,15 @@ import pytest
 from attribution.contribution import counter
 from attribution.retrievals import contribute, is_excluded, offers, speak_evidence, speak_record, verdict_of
 from attribution.semantics import Exclusion, Semantics, minute_of
-from attribution.statements import Address, Answer, Asked, Excluded, Logged, Offer, Route, Shown
-from tests.building import DEFAULT, act, at, entity, retrieval
+from attribution.statements import Address, Answer, Asked, Excluded, Logged, Named, Offer, Route, Shown
+from tests.building import DEFAULT, act, at, entity, retrieval, settle
 
 RULES = Semantics(exclusion=Exclusion(queries=("insulin",)))
 EXCLUDED_REQUEST = [("request:q1", "retrieval:r1", Excluded())]
-ASKED = [("placement:e1", "document:d2", Asked("d2")), ("placement:e2", "document:d1", Asked("d1"))]
+ASKED = [
+    ("placement:e1", "document:d2", Asked("document:d2")),
+    ("placement:e2", "document:d1", Asked("document:d1")),
+]
 
 
 def offer(action_id="x", asset="a1", verb="export", seconds=120, **fields):
@@ -56,9 +59,9 @@ def test_a_retrieval_tells_its_request_what_it_returned_and_when():
     """The request is its own where none is named."""
     sent = retrieval(returned=["a1", None], seconds=5)
     logged = Logged(at(5), "s1", ("a1", None))
-    assert speak_record("r1", entity(sent), DEFAULT) == {Address("request:r1", "record", ""): logged}
+    assert speak_record("r1", entity(sent), DEFAULT)[Address("request:r1", "record", "")] == logged
     named = entity({**sent, "request_id": "q7"})
-    assert speak_record("r1", named, DEFAULT) == {Address("request:q7", "record", ""): logged}
+    assert speak_record("r1", named, DEFAULT)[Address("request:q7", "record", "")] == logged
 
 
 def test_an_excluded_retrieval_tells_only_the_documents_that_claim_it():
@@ -69,7 +72,55 @@ def test_an_excluded_retrieval_tells_only_the_documents_that_claim_it():
         Address("document:d2", "retrieval_excluded", "document:d2"): Excluded(),
     }
     person = speak_record("r1", entity(retrieval(), asked=ASKED), DEFAULT)
-    assert [address.topic for address in person] == ["record"]
+    assert [address.topic for address in person] == ["record", "lists", "listed"]
+
+
+# --- exclusion by naming ----------------------------------------------------------------------------
+
+
+def linked(steps, sender="r0"):
+    """What the retrieval that is named says of itself."""
+    return [(f"retrieval:{sender}", "retrieval:r1", Excluded(steps))]
+
+
+@pytest.mark.parametrize("field", ["page_of", "reformulates_retrieval_id"])
+@pytest.mark.parametrize(
+    ("steps", "named", "excluded"),
+    [(0, "r0", True), (15, "r0", True), (16, "r0", False), (0, "r9", False), (0, "r1", False)],
+    ids=["named", "15 names away", "16 names away", "names another", "names itself"],
+)
+def test_what_names_an_excluded_retrieval_is_excluded_over_at_most_16_names(field, steps, named, excluded):
+    """So that two that name each other do not keep each other excluded."""
+    sender = named if named == "r1" else "r0"
+    told = entity(retrieval(**{field: named}), link_excluded=linked(steps, sender))
+    assert is_excluded(told, DEFAULT) is excluded
+
+
+def test_a_retrieval_tells_those_that_name_it_how_far_its_exclusion_came():
+    """And tells the one it names that it does, excluded or not."""
+    names_it = [("retrieval:r5", "retrieval:r5", Named())]
+    robot = entity(retrieval(page_of="r0", synthetic=True), linked=names_it)
+    assert speak_record("r1", robot, DEFAULT) == {
+        Address("retrieval:r0", "linked", "retrieval:r1"): Named(),
+        Address("retrieval:r5", "link_excluded", "retrieval:r5"): Excluded(0),
+    }
+    follower = entity(retrieval(page_of="r0"), linked=names_it, link_excluded=linked(2))
+    said = speak_record("r1", follower, DEFAULT)
+    assert said[Address("retrieval:r5", "link_excluded", "retrieval:r5")] == Excluded(3)
+    person = speak_record("r1", entity(retrieval(page_of="r0"), linked=names_it), DEFAULT)
+    assert not any(address.topic == "link_excluded" for address in person)
+
+
+@pytest.mark.parametrize("field", ["page_of", "reformulates_retrieval_id"])
+def test_two_that_name_each_other_are_excluded_only_while_one_is_synthetic(field):
+    """An earlier record without the mark takes the exclusion back, for both."""
+    one, other = retrieval("r1", seconds=5, synthetic=True, **{field: "r2"}), retrieval("r2", **{field: "r1"})
+    both = settle(one, other, one_by_one=True)
+    assert [both.outcomes[name]["excluded"] for name in ("r1", "r2")] == [True, True]
+    plain = {**one, "ts": at(1), "synthetic": False}
+    healed = settle(one, other, plain, one_by_one=True)
+    assert [healed.outcomes[name]["excluded"] for name in ("r1", "r2")] == [False, False]
+    assert healed.figures() == settle(plain, one, other).figures()
 
 
 # --- answers ----------------------------------------------------------------------------------------
@@ -78,16 +129,16 @@ def test_an_excluded_retrieval_tells_only_the_documents_that_claim_it():
 @pytest.mark.parametrize(
     ("sent", "answer"),
     [
-        ([retrieval()], Answer("granted", "s1")),
-        ([retrieval(returned=["a9"])], Answer("refuted", "s1")),
+        ([retrieval()], Answer("granted", "s1", at(0))),
+        ([retrieval(returned=["a9"])], Answer("refuted", "s1", at(0))),
         ([], Answer("dangling", None)),
-        ([retrieval(seconds=421)], Answer("dangling", "s1")),
-        ([retrieval(synthetic=True)], Answer("excluded", "s1")),
+        ([retrieval(seconds=421)], Answer("dangling", "s1", at(421))),
+        ([retrieval(synthetic=True)], Answer("excluded", "s1", at(0))),
     ],
     ids=["granted", "refuted", "never logged", "not yet", "excluded"],
 )
 def test_every_offer_is_answered(sent, answer):
-    """With the grade, and the session by which the action may be across sessions."""
+    """With the grade, the session by which the action may be across sessions, and the time of the retrieval."""
     said = speak_evidence("r1", entity(*sent, offer=offered(offer())), DEFAULT)
     assert said == {Address("action:x", "answer", "x"): answer}
 

@@ -19,6 +19,11 @@ CHANGES = {
     "definitions": (STRICT, STANDARD),
     "surfaces": ("chat",),
     "exclusion": Exclusion(session_prefixes=("probe-",)),
+    "inferred_research": "count",
+    "inference": "credit",
+    "gain": "linear",
+    "completion": (("others", ("user export",)),),
+    "routes": ("edit",),
 }
 
 
@@ -85,6 +90,51 @@ def test_other_rules_read_the_standard_definition_as_it_is_configured():
 def test_queries_are_the_same_after_nfkc_case_folding_and_collapsed_space(query, same):
     """Width, case, ligatures, accents written apart and white space make no other query."""
     assert normalised_query(query) == normalised_query(same)
+
+
+@pytest.mark.parametrize(
+    ("role", "action", "completed"),
+    [
+        ("browse", ("user", "select"), True),
+        ("browse", ("agent", "select"), False),
+        ("act_on", ("user", "edit"), True),
+        ("generation_reference", ("agent", "generate"), True),
+        ("task_step", ("user", "export"), True),
+        ("task_step", ("user", "select"), False),
+        ("unspecified", ("user", "download"), True),
+    ],
+)
+def test_a_task_is_completed_by_what_its_role_names(role, action, completed):
+    """Roles that are not named are `others`."""
+    assert Semantics().completes(role, *action) is completed
+
+
+def test_completion_is_configured_per_role():
+    """A role of its own, and nothing where not even `others` is named."""
+    own = Semantics(completion=(("browse", ("user click",)),))
+    assert own.completes("browse", "user", "click")
+    assert not own.completes("browse", "user", "export")
+    assert not own.completes("act_on", "user", "export")
+
+
+@pytest.mark.parametrize(
+    ("sent", "label"), [("edit", "edit"), ("sing", "other"), (None, "other"), ("", "other")]
+)
+def test_a_route_is_a_configured_label_or_other(sent, label):
+    """Absent is other, too."""
+    assert Semantics().route(sent) == label
+
+
+@pytest.mark.parametrize(
+    ("inferred", "signals"),
+    [
+        ("shadow", ("rejected", "researched", "substituted")),
+        ("count", ("rejected", "researched", "substituted", "researched_inferred")),
+    ],
+)
+def test_the_shadow_signal_makes_a_failure_only_where_it_counts(inferred, signals):
+    """The other three always do."""
+    assert Semantics(inferred_research=inferred).failure_signals == signals
 
 
 def test_words_make_another_query():

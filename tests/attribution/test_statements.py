@@ -14,7 +14,7 @@ def test_an_act_holds_what_other_entities_need_of_an_action():
     action = event(
         user(
             "edit", 5, request_id="q", surface="chat", consumed_asset_id="a", document_id="d", placement_id="p",
-            source_retrieval_id="r",
+            source_retrieval_id="r", user_id="u", latency_ms=12.6, tokens=3,
         )
     )  # fmt: skip
     assert act_of(action, "x") == Act(
@@ -29,6 +29,9 @@ def test_an_act_holds_what_other_entities_need_of_an_action():
         document_id="d",
         placement_id="p",
         claim="r",
+        user_id="u",
+        latency_ms=13,
+        tokens=3,
     )
 
 
@@ -38,6 +41,7 @@ def test_an_act_names_nothing_that_its_action_does_not():
     assert (found.request_id, found.asset_id, found.document_id, found.placement_id, found.claim) == (
         None,
     ) * 5
+    assert (found.user_id, found.latency_ms, found.tokens, found.ancestors) == (None, None, None, ())
 
 
 def test_every_kind_of_statement_has_a_tag_of_its_own():

@@ -5,7 +5,7 @@ import pytest
 from attribution.definitions import Definition
 from attribution.semantics import Semantics
 from attribution.statements import Offer, Route
-from attribution.verdict import AGENT_EVIDENCE, grade, judge
+from attribution.verdict import AGENT_EVIDENCE, NO_HINTS, Hints, evidence_of, grade, judge, used_at
 from tests.building import DAY, DEFAULT, MINUTE, act, at, event, retrieval
 
 USER = {"strict": False, "standard": False, "broad": False}
@@ -23,8 +23,8 @@ def offer(*tested, consumed=None, verb="export", seconds=120, rule="explicit", *
     )
 
 
-def verdict(record, *offers, shown=None, semantics=DEFAULT):
-    return judge(record, offers, shown, semantics)
+def verdict(record, *offers, shown=None, hints=NO_HINTS, semantics=DEFAULT):
+    return judge(record, evidence_of(record, offers, shown), hints, semantics)
 
 
 # --- what is granted --------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def test_an_agents_action_is_never_positive():
 def test_a_rejection_is_a_failure_whatever_its_reason(reason):
     """F is the same for every definition."""
     found = verdict(listed("a1"), offer("a1", verb="reject"))
-    assert (found.failure_signals, found.failed, found.positive) == (("rejected",), True, USER)
+    assert (found.signals, found.failed, found.positive) == (("rejected",), True, USER)
     assert all(found.evidenced(name) for name in USER)
 
 
@@ -207,7 +207,7 @@ def test_what_is_not_granted_is_evidence_of_nothing():
 def test_without_offers_there_is_no_evidence():
     """Unobserved or pending is the absence of all this, and decided by whoever reads."""
     found = verdict(listed("a1"))
-    assert (found.evidence, found.ranks, found.failure_signals) == ((), {}, ())
+    assert (found.evidence, found.ranks, found.signals) == ((), {}, ())
 
 
 # --- ranks ------------------------------------------------------------------------------------------
@@ -278,3 +278,160 @@ def test_evidence_comes_in_the_order_of_its_time_and_name():
     """Whatever was offered first."""
     offers = [offer("a1", seconds=9, id="b"), offer("a1", seconds=9, id="a"), offer("a1", seconds=8, id="c")]
     assert [one.act.id for one in verdict(listed("a1"), *offers).evidence] == ["c", "a", "b"]
+
+
+# --- signals ----------------------------------------------------------------------------------------
+
+LATER = 60
+
+
+@pytest.mark.parametrize(
+    ("verb", "fields", "fails"),
+    [
+        ("select", {"seconds": LATER - 0.001}, False),
+        ("select", {"seconds": LATER}, False),
+        ("select", {"seconds": LATER + 0.001}, True),
+        ("click", {"seconds": 9}, True),
+        ("correct", {"seconds": 9}, True),
+        ("use", {"seconds": 9, "actor": "agent"}, False),
+        ("use", {"seconds": LATER, "actor": "agent"}, False),
+        ("use", {"seconds": 9, "actor": "agent", "request_id": "q9"}, True),
+    ],
+    ids=[
+        "before", "at the very moment", "after", "click", "correction", "agent", "agent at the moment",
+        "delegated",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("hint", ["by_need", "by_words", "reformulated"])
+def test_a_search_is_repeated_in_vain_only_until_it_was_used(hint, verb, fields, fails):
+    """U by `standard` or A at or before that time; delegated use does not save it."""
+    found = verdict(listed("a1"), offer("a1", verb=verb, **fields), hints=Hints(**{hint: (at(LATER),)}))
+    signal = "researched_inferred" if hint == "by_words" else "researched"
+    assert found.signals == ((signal,) if fails else ())
+
+
+def test_one_second_search_before_the_use_is_enough():
+    """Of several the earliest decides."""
+    use = offer("a1", verb="select", seconds=60)
+    assert verdict(listed("a1"), use, hints=Hints(by_need=(at(59), at(90)))).failed
+    assert not verdict(listed("a1"), use, hints=Hints(by_need=(at(60), at(90)))).failed
+
+
+@pytest.mark.parametrize(("used", "fails"), [(59, False), (60, False), (61, True)])
+def test_a_page_that_was_used_in_time_saves_it(used, fails):
+    """The earlier of the page's use and its own counts."""
+    hints = Hints(by_need=(at(60),), page_used_at=at(used))
+    assert verdict(listed("a1"), hints=hints).failed is fails
+    assert verdict(listed("a1"), offer("a1", verb="select", seconds=90), hints=hints).failed is fails
+
+
+@pytest.mark.parametrize(
+    ("seconds", "fails"),
+    [
+        (-5 * MINUTE, True),
+        (-5 * MINUTE - 0.001, False),
+        (0, True),
+        (30 * DAY, True),
+        (30 * DAY + 0.001, False),
+    ],
+)
+def test_a_named_reformulation_counts_from_five_minutes_before_to_thirty_days_after(seconds, fails):
+    """Both bounds belong to it."""
+    assert verdict(listed("a1"), hints=Hints(reformulated=(at(seconds),))).failed is fails
+
+
+@pytest.mark.parametrize(
+    ("role", "returned", "fails"),
+    [
+        *((role, ("a1",), True) for role in ("act_on", "generation_reference", "task_step")),
+        *((role, ("a1",), False) for role in ("direct_lookup", "browse", "contextual", "sing", None)),
+        ("act_on", (), False),
+    ],
+)
+def test_substitution_is_a_failure_of_roles_that_take_from_a_list_with_something_in_it(role, returned, fails):
+    """Whatever the request says."""
+    found = verdict(listed(*returned, role=role), hints=Hints(substituted=True))
+    assert found.signals == (("substituted",) if fails else ())
+    assert not verdict(listed(*returned, role=role)).failed
+
+
+def test_the_shadow_signal_is_no_failure_unless_it_is_configured_to_count():
+    """It is told in both."""
+    hints = Hints(by_words=(at(9),))
+    shadow = verdict(listed("a1"), hints=hints)
+    counted = verdict(listed("a1"), hints=hints, semantics=Semantics(inferred_research="count"))
+    assert shadow.signals == counted.signals == ("researched_inferred",)
+    assert (shadow.failed, counted.failed) == (False, True)
+    assert (shadow.evidenced("strict"), counted.evidenced("strict")) == (False, True)
+
+
+def test_the_first_use_is_the_earliest_of_standard_and_agent():
+    """A click and a delegated use are none."""
+    record = listed("a1")
+    offers = [
+        offer("a1", verb="click", seconds=1),
+        offer("a1", verb="use", seconds=2, actor="agent", request_id="q9"),
+        offer("a1", verb="use", seconds=4, actor="agent"),
+        offer("a1", verb="select", seconds=3),
+    ]
+    evidence = evidence_of(record, offers, None)
+    assert used_at(evidence, DEFAULT.standard) == at(3)
+    assert used_at(evidence[:2], DEFAULT.standard) is None
+
+
+# --- Layers 1 and 3 ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("returned", "fields", "intents", "null"),
+    [
+        ((), {}, None, True),
+        ((), {}, 1, True),
+        ((), {}, 0, False),
+        ((), {"page_of": "r0"}, None, False),
+        ((None,), {}, None, False),
+    ],
+    ids=["null", "needed", "misrouted", "page", "no ids"],
+)
+def test_a_null_result_is_an_empty_list_of_layer_1(returned, fields, intents, null):
+    """A misrouted one and an empty page are none."""
+    assert verdict(listed(*returned, **fields), hints=Hints(intents=intents)).null is null
+
+
+@pytest.mark.parametrize(
+    ("record", "intents", "scored"),
+    [
+        (listed("a1"), None, True),
+        (listed("a1"), 0, False),
+        (listed("a1", page_of="r0"), None, False),
+        (event(retrieval(returned=None)), None, False),
+        (listed(None), None, False),
+    ],
+    ids=["listed", "misrouted", "page", "not logged", "no ids"],
+)
+def test_a_list_is_scored_in_layer_1_and_pages_are_not(record, intents, scored):
+    """Misrouted retrievals are outside it."""
+    found = verdict(record, hints=Hints(grades={"a1": 1}, intents=intents))
+    assert (found.scores is not None) is scored
+    assert found.ndcg_at_10 == (1_000_000_000 if scored else None)
+
+
+def test_an_outcome_is_what_a_user_took_away():
+    """A refuted export took nothing of it, and an agent's is none."""
+    assert verdict(listed("a1"), offer("a1")).outcome
+    assert not verdict(listed("a1"), offer("a9")).outcome
+    assert not verdict(listed("a1"), offer("a1", actor="agent")).outcome
+    assert not verdict(listed("a1"), offer("a1", verb="select")).outcome
+
+
+def test_the_goal_is_what_was_labelled():
+    """No evidence takes its place."""
+    assert verdict(listed("a1"), offer("a1")).goal is None
+    assert verdict(listed("a1"), hints=Hints(goal=0)).goal == 0
+
+
+def test_clicks_of_users_are_counted_each():
+    """Those of an agent, and those of another asset, are not."""
+    offers = [offer("a1", verb="click", seconds=n) for n in (1, 2)]
+    agents = offer("a1", verb="click", seconds=3, actor="agent")
+    assert verdict(listed("a1"), *offers, agents, offer("a9", verb="click", seconds=4)).clicks == 2

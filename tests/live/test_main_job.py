@@ -89,7 +89,7 @@ async def test_a_simulated_stream_gives_the_figures_of_a_backtest(bootstrap, red
     """Every rule, grade and definition at least 50 times, shuffled, sent twice, killed: still exact."""
     start = 1_772_445_600_000
     made, truth = simulate(
-        seed=4, start_ms=start, end_ms=start + 26 * 3_600_000, prompts=6000, rates=COVERAGE
+        seed=1, start_ms=start, end_ms=start + 26 * 3_600_000, prompts=6000, rates=COVERAGE
     )
     rare = {what: times for what, times in truth.occurrences().items() if times < 50}
     assert not rare

@@ -1,7 +1,8 @@
 import pytest
 
-from metrics.catalogue import CATALOGUE, VOCABULARIES
+from metrics.catalogue import CATALOGUE
 from metrics.definitions_page import COLUMNS, definitions_markdown
+from metrics.vocabularies import VOCABULARIES
 
 
 def rows():

@@ -10,6 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 
 from metrics.catalogue import CATALOGUE
 from metrics.exporter import QualityCollector, registry_of, serve
+from metrics.scopes import REPORTED_ONLY
 from metrics.worker_metrics import WorkerMetrics
 from tests.metrics.traffic import (
     DEFINITIONS,
@@ -78,6 +79,9 @@ def test_a_scrape_holds_the_exported_windows_with_help_and_type():
     body = scraped(QualityCollector(busy(), clock, DEFINITIONS))
     families = {family.name: family for family in parse_text(body)}
     for figure in CATALOGUE:
+        if figure.exported == REPORTED_ONLY:
+            assert figure.name not in families
+            continue
         assert families[figure.name].type == "gauge"
         assert families[figure.name].documentation == figure.help
         assert {sample.labels["window"] for sample in families[figure.name].samples} == {
@@ -86,10 +90,10 @@ def test_a_scrape_holds_the_exported_windows_with_help_and_type():
 
 
 def test_bounds_are_there_for_the_headline_only():
-    """Lower and upper for null, GPR, ACR, ORF and UOR, and for no other ratio."""
+    """Lower and upper for null, GPR, ACR, ORF, UOR, masked, misroute and missed, and for no other ratio."""
     body = scraped(QualityCollector(busy(), clock, DEFINITIONS))
     bounds = {name for name in named(body) if name.endswith(("_lower", "_upper"))}
-    headline = ("null", "gpr", "acr", "orf", "uor")
+    headline = ("null", "gpr", "acr", "orf", "uor", "masked_failure", "misroute", "missed_retrieval")
     assert bounds == {f"lara_{name}_ratio_{end}" for name in headline for end in ("lower", "upper")}
 
 

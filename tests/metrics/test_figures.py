@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attribution.ranking import BILLION
 from metrics.catalogue import CATALOGUE
 from metrics.figures import exported_figures, figures
 from metrics.intervals import wilson
@@ -200,11 +201,46 @@ SETTLED = {
     },
     **{"retrievals_without_list": 20, "layer1_retrievals": 980, "retrievals_null": 49},
     **{"consumed_assets": 300, "consumed_rank_sum": 750},
+    **{"judged_retrievals": 500, "ranked_retrievals": 400, "judged_without_relevant": 100},
+    **{"judged_coverage_sum|5": 450 * BILLION, "judged_coverage_sum|10": 425 * BILLION},
+    **{"precision_sum|1": 250 * BILLION, "precision_sum|5": 200 * BILLION, "precision_sum|10": 150 * BILLION},
+    **{"recall_sum|5": 100 * BILLION, "recall_sum|10": 300 * BILLION, "reciprocal_rank_sum": 220 * BILLION},
+    **{"ndcg_sum|5": 240 * BILLION, "ndcg_sum|10": 260 * BILLION},
+    **{"routing_labelled_retrievals": 160, "misrouted_retrievals": 24},
+    **{"diagnosis|working": 61, "diagnosis|unjudged": 62, "diagnosis|masked": 3, "diagnosis_judged": 64},
+    **{"diagnosis_quiet|masked": 13, "diagnosis_quiet|unjudged": 14, "diagnosis_quiet_judged": 36},
+    "diagnosis_young|pending": 27,
+    **{"completed_retrievals": 370, "goal_labelled_retrievals": 80, "goals_reached": 44},
+    **{"clicks": 270, "grids": 900, "grids_clicked": 180},
+    **{"latency_ms_sum|retrieval": 7001, "latency_ms_sum|action": 7002, "tokens_sum|retrieval": 7003},
+    **{"tokens_sum|action": 7004, "latency_ms_logged|retrieval": 71, "latency_ms_logged|action": 72},
+    **{"tokens_logged|retrieval": 73, "tokens_logged|action": 74},
+    **{"completed_latency_ms_sum": 7005, "completed_tokens_sum": 7006},
 }
-YOUNG = {"retrievals": 10, "retrievals_evidenced|standard": 4}
+YOUNG = {
+    **{"retrievals": 10, "retrievals_evidenced|standard": 4},
+    **{"diagnosis_quiet|masked": 5, "diagnosis_quiet_judged": 5, "diagnosis_young|pending": 6},
+}
+YOUNG_SESSIONS = {
+    "sessions|chat": 9,
+    "sessions_abandoned|session|chat": 8,
+    "sessions_abandoned|lineage|chat": 8,
+}
 DONE = {
     **{"outcomes|chat|export": 40, "attributed_outcomes|chat|export": 31, "actions|document": 11},
     **{"cross_session_outcomes|chat|export": 7, "lineage_logged|role": 9, "lineage_expected|role": 10},
+    **{"prompts|chat": 200, "prompts_with_retrieval|chat": 150, "intent_labelled_prompts|chat": 120},
+    **{"prompts_needing_retrieval|chat": 100, "prompts_missed|chat": 9, "multi_intent_prompts|chat": 30},
+    **{"flagged_prompts_with_retrieval|chat": 80, "search_reformulations|chat": 20},
+    **{"flagged_prompts_without_retrieval|chat": 40, "downstream_corrections|chat": 14},
+    **{"prompts_by_route|retrieve|chat": 111, "prompts_by_route|other|chat": 89},
+    **{"sessions|chat": 50, "sessions_abandoned|session|chat": 35, "sessions_abandoned|lineage|chat": 5},
+    **{"inference_compared": 16, "inference_differs": 4},
+}
+# The value of the figure's own label, where one is not enough to tell its counters apart.
+OWN = {
+    "lara_actions": {"resolution": "document"},
+    "lara_retrievals_failed_by_signal": {"signal": "rejected"},
 }
 VALUES = {
     ("lara_retrievals", "settled"): 1000,
@@ -238,22 +274,75 @@ VALUES = {
     ("lara_attributed_outcome_ratio", None): 0.775,
     ("lara_actions", None): 11,
     ("lara_lineage_coverage_ratio", None): 0.9,
+    ("lara_judged_retrievals", None): 500,
+    ("lara_ranked_retrievals", None): 400,
+    ("lara_judged_without_relevant", None): 100,
+    ("lara_mrr", None): 0.55,
+    ("lara_misrouted_retrievals", None): 24,
+    ("lara_routing_labelled_retrievals", None): 160,
+    ("lara_misroute_ratio", None): 0.15,
+    ("lara_masked_failure_ratio", None): 0.16,
+    ("lara_completed_retrievals", None): 370,
+    ("lara_task_completion_ratio", None): 370 / 1010,
+    ("lara_goal_labelled_retrievals", None): 80,
+    ("lara_goal_ratio", None): 0.55,
+    ("lara_clicks_per_grid", None): 0.3,
+    ("lara_ctr_ratio", None): 0.2,
+    ("lara_completed_latency_ms_sum", None): 7005,
+    ("lara_completed_tokens_sum", None): 7006,
+    ("lara_prompts", None): 200,
+    ("lara_invocation_ratio", None): 0.75,
+    ("lara_intent_labelled_prompts", None): 120,
+    ("lara_missed_retrieval_ratio", None): 0.09,
+    ("lara_multi_intent_ratio", None): 0.25,
+    ("lara_search_reformulation_ratio", None): 0.25,
+    ("lara_downstream_correction_ratio", None): 0.35,
+    ("lara_sessions", None): 59,
+    ("lara_inference_disagreement_ratio", None): 0.25,
 }
+# Figures whose own label has several values here: all of them, in their order.
+BY_LABEL = {
+    "lara_judged_coverage_at_k": {"5": 0.9, "10": 0.85},
+    "lara_precision_at_k": {"1": 0.5, "5": 0.4, "10": 0.3},
+    "lara_recall_at_k": {"5": 0.25, "10": 0.75},
+    "lara_ndcg_at_k": {"5": 0.6, "10": 0.65},
+    "lara_diagnosis_retrievals": {
+        **{"misused": 0, "working": 61, "unused": 0, "retrieval_fault": 0, "tolerated": 0},
+        **{"masked": 16, "unjudged": 76, "pending": 6},
+    },
+    "lara_prompts_by_route": {"retrieve": 111, "generate": 0, "edit": 0, "answer": 0, "other": 89},
+    "lara_session_abandonment_ratio": {"session": 0.7, "lineage": 0.1},
+    "lara_latency_ms_sum": {"retrieval": 7001, "action": 7002},
+    "lara_latency_ms_logged": {"retrieval": 71, "action": 72},
+    "lara_tokens_sum": {"retrieval": 7003, "action": 7004},
+    "lara_tokens_logged": {"retrieval": 73, "action": 74},
+}
+
+
+def printed_values():
+    """All figures over one day of mature and young things."""
+    browsing, young = ({f"{key}|browse|chat": n for key, n in made.items()} for made in (SETTLED, YOUNG))
+    return evaluated((45, browsing), (5, young), (45, DONE), (5, YOUNG_SESSIONS), windows=("24h",))
 
 
 @pytest.mark.parametrize(("name", "cohort"), VALUES)
 def test_every_figure_has_the_value_that_its_name_promises(name, cohort):
     """Each counts what the contract says, over what the contract says."""
-    browsing, young = ({f"{key}|browse|chat": n for key, n in made.items()} for made in (SETTLED, YOUNG))
-    metrics = evaluated((45, browsing), (5, young), (45, DONE), windows=("24h",))
     labels = {"cohort": cohort} if cohort else {}
-    labels |= {"resolution": "document"} if name == "lara_actions" else {}
-    assert values(metrics, name, **labels) == [VALUES[name, cohort]]
+    assert values(printed_values(), name, **labels, **OWN.get(name, {})) == [VALUES[name, cohort]]
+
+
+@pytest.mark.parametrize("name", BY_LABEL)
+def test_every_figure_with_labels_of_its_own_has_all_their_values(name):
+    """In the order of the vocabulary, those that did not happen as 0."""
+    rows = [metric for metric in printed_values() if metric.name == name]
+    (own,) = {*rows[0].labels} - {"window", "role", "surface"}
+    assert [(row.labels[own], row.value) for row in rows] == list(BY_LABEL[name].items())
 
 
 def test_every_figure_has_its_value_tested():
     """A new row of the catalogue needs a value here."""
-    assert {name for name, _ in VALUES} == {figure.name for figure in CATALOGUE}
+    assert {name for name, _ in VALUES} | set(BY_LABEL) == {figure.name for figure in CATALOGUE}
 
 
 def test_a_counter_that_a_store_left_at_0_makes_no_label_set():

@@ -1,11 +1,13 @@
 """Counters as the core writes them, for the tests of what is made of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
 from metrics.buckets import Counters, MinuteBuckets, Span
+from metrics.catalogue import CATALOGUE
 from metrics.figures import Metric
-from metrics.schema import PublishedDefinition
+from metrics.schema import Figure, PublishedDefinition, Term
+from metrics.vocabularies import VOCABULARIES
 
 MINUTE_MS = 60_000
 NOW_MINUTE = 29_000_000
@@ -21,17 +23,8 @@ ROLES = ("direct_lookup", "browse", "act_on", "generation_reference", "task_step
 SURFACES = ("chat", "gallery", "editor", "unknown")
 OUTCOME_ACTIONS = ("export", "share", "download")
 RESOLUTIONS = ("explicit", "inherited", "document", "request", "inferred", "none", "refuted", "dangling")
-FIELDS = ("returned_asset_ids", "role", "request_id", "consumed_asset_id", "source_retrieval_id")
-
-RETRIEVAL_COUNTERS = (
-    *("retrievals", "retrievals_agent_consumed", "retrievals_delegated", "retrievals_failed"),
-    *("retrievals_failed_by_signal|rejected", "retrievals_corrected", "retrievals_agent_use_confirmed"),
-    *("retrievals_without_list", "layer1_retrievals", "retrievals_null"),
-    *("consumed_assets", "consumed_rank_sum"),
-    *(f"retrievals_positive|{name}" for name in DEFINITION_NAMES),
-    *(f"retrievals_evidenced|{name}" for name in DEFINITION_NAMES),
-)
-OUTCOME_COUNTERS = ("outcomes", "attributed_outcomes", "cross_session_outcomes")
+LABELS = {**VOCABULARIES, "definition": DEFINITION_NAMES}
+GROUPS = {"role": ROLES, "surface": SURFACES, "action": OUTCOME_ACTIONS}
 
 
 def buckets(*minutes: tuple[int, Mapping[str, int]]) -> MinuteBuckets:
@@ -45,17 +38,19 @@ def buckets(*minutes: tuple[int, Mapping[str, int]]) -> MinuteBuckets:
 
 def busy(minutes_ago: Iterable[int] = (1, 32)) -> MinuteBuckets:
     """Every counter of every role, surface, action and definition: live and settled, in every window."""
-    retrievals = (
-        f"{name}|{role}|{surface}" for name, role, surface in product(RETRIEVAL_COUNTERS, ROLES, SURFACES)
-    )
-    outcomes = (
-        f"{name}|{surface}|{action}"
-        for name, surface, action in product(OUTCOME_COUNTERS, SURFACES, OUTCOME_ACTIONS)
-    )
-    actions = (f"actions|{resolution}" for resolution in RESOLUTIONS)
-    lineage = (f"lineage_{state}|{field}" for state, field in product(("logged", "expected"), FIELDS))
-    counters = dict.fromkeys((*retrievals, *outcomes, *actions, *lineage), 1)
+    counters = dict.fromkeys((counter for figure in CATALOGUE for counter in _counters(figure)), 1)
     return buckets(*((minutes, counters) for minutes in minutes_ago))
+
+
+def _counters(figure: Figure) -> Iterator[str]:
+    """The counters that a figure reads, with every value of every label."""
+    scope = figure.scope
+    own = [scope.values or LABELS[name] for name in scope.labels]
+    group = [GROUPS[name] for name in scope.group.labels]
+    for term in (Term(scope.group.anchor), *figure.formula.numerator, *figure.formula.denominator):
+        for values in product(*own):
+            named = term.counter.format_map(dict(zip(scope.labels, values, strict=True)))
+            yield from ("|".join((named, *labels)) for labels in product(*group))
 
 
 def values(metrics: Iterable[Metric], name: str, **labels: str) -> list[int | float]:

@@ -37,8 +37,20 @@ sessions = seldom("probe-1", "s1", "s2")
 event_ids = some(*(f"e{number}" for number in range(12)), "", None)
 surfaces = some("chat", "gallery", "moon", "")
 flags = some(True, False, None, False)
-USER_VERBS = ("export", "share", "download", "select", "edit", "follow_up", "reject", "correct", "helpful")
-AGENT_VERBS = ("select", "edit", "use", "generate", "export", "show", "click")
+flags_known = some(True, False)
+USER_VERBS = (
+    "click",
+    "export",
+    "share",
+    "download",
+    "select",
+    "edit",
+    "follow_up",
+    "reject",
+    "correct",
+    "helpful",
+)
+AGENT_VERBS = ("use", "select", "edit", "use", "generate", "export", "show", "click")
 
 common = {
     "event_id": event_ids,
@@ -49,7 +61,13 @@ common = {
 
 
 # When things usually happen, in milliseconds after the first.
-USUAL = {"prompt": 0, "retrieval": MINUTE, "placement": 3 * MINUTE, "action": 6 * MINUTE, "judgement": 0}
+USUAL = {
+    "prompt": 0,
+    "retrieval": MINUTE,
+    "placement": 3 * MINUTE,
+    "action": 6 * MINUTE,
+    "judgement": 2 * MINUTE,
+}
 
 
 def event(event_type: str, required: dict[str, Any], optional: dict[str, Any]) -> st.SearchStrategy[Any]:
@@ -59,14 +77,24 @@ def event(event_type: str, required: dict[str, Any], optional: dict[str, Any]) -
     )
 
 
-prompts = event("prompt", {"request_id": request_ids, "session_guid": sessions}, {"text": some("hello")})
+prompts = event(
+    "prompt",
+    {"request_id": request_ids, "session_guid": sessions},
+    {"text": some("hello"), "route": some("retrieve", "fly", ""), "reformulation": flags},
+)
 retrievals = event(
     "retrieval",
     {"retrieval_id": retrieval_ids, "session_guid": sessions},
     {
         "request_id": request_ids,
         "role": some("browse", "act_on", "sing"),
-        "query": seldom("Insulin", "card", ""),
+        "query": seldom("Insulin", "card", "red card", "生日贺卡", "生日卡", ""),
+        "need_id": some("n1", "n1", "n2"),
+        "conversation_id": some("c1", "c1", "c2"),
+        "reformulates_retrieval_id": retrieval_ids,
+        "page_of": seldom("r1", None, "", None),
+        "latency_ms": some(3, 40, 7.5),
+        "tokens": some(10, 200),
         "returned_asset_ids": st.one_of(
             st.lists(st.one_of(assets, assets, st.none()), min_size=1, max_size=5),
             st.lists(assets, min_size=2, max_size=5),
@@ -94,6 +122,8 @@ action_fields = {
     "placement_id": placement_ids,
     "document_id": document_ids,
     "request_id": request_ids,
+    "latency_ms": some(1, 2.5),
+    "tokens": some(5, 9),
 }
 
 
@@ -128,13 +158,23 @@ shows = event(
         "session_guid": sessions,
         "request_id": request_ids,
     },
-    {},
+    {"source_retrieval_id": retrieval_ids},
 )
 actions = st.one_of(by_claim, by_placement, by_asset, by_document, by_request, anyhow, shows)
-judgements = event(
-    "judgement",
-    {"kind": st.just("relevance"), "query": some("card"), "asset_id": assets, "grade": some(0, 1, 2)},
-    {"judge": some("human", "gpt")},
+judges = {"judge": some("human", "gpt")}
+of_relevance = {"kind": st.just("relevance"), "asset_id": assets, "grade": some(-1, 0, 1, 2, 3)}
+judgements = st.one_of(
+    event("judgement", {**of_relevance, "query": some("card", " CARD", "生日卡")}, judges),
+    event("judgement", {**of_relevance, "retrieval_id": retrieval_ids}, judges),
+    event(
+        "judgement",
+        {"kind": st.just("intent"), "request_id": request_ids, "retrieval_intents": some(0, 0, 1, 2)},
+        judges,
+    ),
+    event(
+        "judgement", {"kind": st.just("goal"), "retrieval_id": retrieval_ids, "reached": flags_known}, judges
+    ),
+    event("judgement", {"kind": st.just("goal"), "request_id": request_ids, "reached": flags_known}, judges),
 )
 garbage = some(None, b"", b"{", b"[1]", b'{"type":"hologram"}', b'{"type":"action","ts":true}')
 
@@ -144,7 +184,7 @@ def encode(value: dict[str, Any]) -> bytes:
 
 
 # A choice of strategies by weight: `one_of` would flatten the many ways to act into most of all records.
-WEIGHTED = [retrievals] * 4 + [placements] * 4 + [actions] * 6 + [prompts, judgements]
+WEIGHTED = [retrievals] * 4 + [placements] * 4 + [actions] * 6 + [prompts] * 2 + [judgements] * 4
 events = st.sampled_from(WEIGHTED).flatmap(lambda strategy: strategy)
 records = st.one_of(*[events.map(encode)] * 9, garbage)
 streams = st.lists(records, max_size=30)

@@ -35,7 +35,8 @@ def check_law(values: list[bytes | None], seed: int, as_of: int) -> None:
     outputs = running.outputs_in(store)
     assert running.attributions_in(outputs) == reading.attributions
     assert running.outcomes_in(outputs) == reading.outcomes
-    assert running.metrics_of(store, as_of) == pytest.approx(running.rows_of(reading.metrics), abs=1e-12)
+    # NDCG is a sum of floats rounded to billionths: the last digit may differ between two ways to sum.
+    assert running.metrics_of(store, as_of) == pytest.approx(running.rows_of(reading.metrics), abs=2e-9)
 
 
 @pytest.mark.slow

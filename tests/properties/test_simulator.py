@@ -17,6 +17,8 @@ MINUTE = 60_000
 START = 1_790_000_000_123
 END = START + 26 * 60 * MINUTE
 DEFAULT = Semantics()
+QUOTIENTS = ("_ratio", "_rank", "_at_k", "_mrr", "_per_grid")
+BOUNDS = ("_ratio_lower", "_ratio_upper")
 DIGEST = 64  # characters of an action that has no event_id, and no entry in the truth
 
 STREAMS = pytest.mark.parametrize(
@@ -51,11 +53,11 @@ def cut(events: Sequence[Event], seed: int) -> list[Sequence[Event]]:
 
 
 def values(rows: Any) -> dict[Any, float]:
-    """By name and labels; counts of 0 are as good as absent, ratios and means of 0 are not."""
+    """By name and labels, without bounds; counts of 0 are as good as absent, ratios and means of 0 are not."""
     return {
         (name, labels): value
         for (name, labels), value in rows.items()
-        if value or name.endswith(("_ratio", "_rank"))
+        if not name.endswith(BOUNDS) and (value or name.endswith(QUOTIENTS))
     }
 
 

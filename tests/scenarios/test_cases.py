@@ -27,6 +27,7 @@ from tests.building import (
     agent,
     at,
     encoded,
+    judgement,
     placement,
     retrieval,
     settle,
@@ -38,6 +39,7 @@ SHARED = Path(__file__).parents[3] / "shared" / "cases"
 SETTLED = {"cohort": "settled"}
 LIVE = {"cohort": "live"}
 STANDARD = {"definition": "standard"}
+CREDIT = Semantics(inference="credit")
 
 
 def search(name: Any, returned: Any, seconds: float = 0, **fields: Any) -> dict[str, Any]:
@@ -58,6 +60,12 @@ def nulls(found: Found, seconds: float = LONG_AFTER, **labels: str) -> tuple[flo
     return tuple(
         found.figure(name, seconds, **labels) for name in ("lara_retrievals_null", "lara_layer1_retrievals")
     )
+
+
+def abandoned(found: Found) -> dict[str, float | None]:
+    """The share of abandoned sessions, asked of the session and of lineage."""
+    ratio = "lara_session_abandonment_ratio"
+    return {how: found.figure(ratio, attribution=how) for how in ("session", "lineage")}
 
 
 def unobserved(found: Found, seconds: float = LONG_AFTER) -> float | None:
@@ -90,12 +98,16 @@ def test_02_a_claim_on_a_search_that_was_never_logged_dangles():
 
 
 def test_03_a_second_page_is_a_retrieval_of_its_own_with_its_own_ranks():
-    """Nobody searched again, and nobody got nothing."""
-    found = settle(
-        search("r1", ["A1", "A2", "A3"], request_id="q1"),
-        search("r2", ["A4", "A5", "A6"], 8, request_id="q1", page_of="r1", page=2),
-        user("select", 12, event_id="a1", consumed_asset_id="A5", source_retrieval_id="r2"),
-    )
+    """Nobody searched again, and nobody got nothing, though the page repeats the query in the next turn."""
+    query = {"query": "wedding invite", "need_id": "n1"}
+    for request in ("q1", "q2"):
+        found = settle(
+            search("r1", ["A1", "A2", "A3"], request_id="q1", **query),
+            search("r2", ["A4", "A5", "A6"], 8, request_id=request, page_of="r1", page=2, **query),
+            user("select", 12, event_id="a1", consumed_asset_id="A5", source_retrieval_id="r2"),
+        )
+        assert found.figure("lara_retrievals_failed_by_signal", **SETTLED) == 0
+        assert found.figure("lara_orf_ratio", **SETTLED) == 0
     assert found.credit("a1") == ("explicit", ["r2"])
     assert found.outcomes["r2"]["ranks"] == {"A5": 2}
     assert found.figure("lara_retrievals_failed", **SETTLED) == 0
@@ -169,6 +181,7 @@ def test_09_an_export_in_another_session_two_days_later_belongs_to_the_first_sea
     assert found.figure("lara_cross_session_outcomes") == 1
     assert positives(found) == (1, 1)
     assert found.figure("lara_consumed_rank") == 4
+    assert abandoned(found) == {"session": 1, "lineage": 0}
 
 
 def test_12_equal_timestamps_give_one_answer_in_every_order_of_arrival():
@@ -182,6 +195,21 @@ def test_12_equal_timestamps_give_one_answer_in_every_order_of_arrival():
     assert all(one == figures[0] for one in figures)
     assert settle(*sent).credit("e1") == ("none", [])
     assert unobserved(settle(*sent)) == 2
+
+
+def test_12_where_inference_credits_ties_go_by_retrieval_id_in_every_order_of_arrival():
+    """A retrieval at the action's very instant is before it, and r2 is greater than r1."""
+    sent = (
+        search("r1", ["A1"], event_id="e2"),
+        user("select", 0, event_id="e1", consumed_asset_id="A1"),
+        search("r2", ["A1"], event_id="e3"),
+    )
+    orders = [settle(*order, semantics=CREDIT, one_by_one=True) for order in permutations(sent)]
+    assert len(orders) == 6
+    for found in orders:
+        assert found.credit("e1") == ("inferred", ["r2"])
+        assert found.figures() == orders[0].figures()
+        assert (positives(found), unobserved(found)) == ((1, 2), 1)
 
 
 def test_14_a_retrieval_is_unobserved_until_its_evidence_comes_and_never_both():
@@ -271,6 +299,22 @@ def test_19_ids_that_look_like_numbers_are_text():
     assert found.outcomes["r1"]["ranks"] == {"12": 2, "15": 3}
 
 
+def test_19_where_inference_credits_7_is_still_not_007():
+    """In all orders of arrival: 12 is found at rank 2, 15 was claimed at rank 3, and 7 is in no list."""
+    sent = (
+        search("r1", ["007", "12", 15]),
+        user("select", 1, event_id="a1", consumed_asset_id=7),
+        user("select", 2, event_id="a2", consumed_asset_id=12),
+        user("select", 3, event_id="a3", consumed_asset_id="15", source_retrieval_id="r1"),
+    )
+    for order in permutations(sent):
+        found = settle(*order, semantics=CREDIT, one_by_one=True)
+        assert found.credit("a1") == ("none", [])
+        assert found.credit("a2") == ("inferred", ["r1"])
+        assert found.credit("a3") == ("explicit", ["r1"])
+        assert found.outcomes["r1"]["ranks"] == {"12": 2, "15": 3}
+
+
 # --- what is no event, and what is nobody's ---------------------------------------------------------
 
 
@@ -309,6 +353,60 @@ def test_24_evidence_after_its_retrieval_is_gone_makes_no_counter_negative():
     (totals,) = found.store.sums([Span(None, 10**9)])
     assert min(totals.values()) > 0
     assert all(0 <= value <= 1 for (name, _), value in found.figures().items() if name.endswith("_ratio"))
+    assert all(value >= 0 for value in found.figures().values())
+    assert (positives(found), unobserved(found)) == ((0, 1), 1)
+
+
+def test_24_a_retrieval_that_is_logged_after_its_evidence_takes_it_up():
+    """State that comes back makes the same figures as state that was never gone."""
+    lost = search("r1", ["A1"])
+    others = (
+        search("r2", ["B1"], 66 * MINUTE + 40),
+        user("select", 66 * MINUTE + 50, event_id="a1", consumed_asset_id="A1", source_retrieval_id="r1"),
+    )
+    back = settle(*others, lost, one_by_one=True)
+    assert back.credit("a1") == ("explicit", ["r1"])
+    assert back.figures() == settle(lost, *others).figures()
+    assert (positives(back), unobserved(back)) == ((1, 2), 1)
+
+
+def label(asset: str, grade: int, **about: Any) -> dict[str, Any]:
+    """A judgement of relevance at the start."""
+    return judgement("relevance", event_id=f"j-{asset}-{about}", asset_id=asset, grade=grade, **about)
+
+
+@pytest.mark.parametrize("gain", ["exponential", "linear"])
+def test_26_a_repeated_asset_makes_no_ndcg_above_one(gain):
+    """It earns once, at its first position, and K stays the divisor of precision."""
+    semantics = Semantics(gain=gain)
+    first, second = (
+        search(name, returned, seconds, query="q")
+        for name, returned, seconds in (("r1", ["A", "A"], 10), ("r2", ["X", "A", "A"], 20))
+    )
+    graded = label("A", 1, query="q")
+    for retrieved, ndcg in (((first,), 1), ((second,), 0.630929754), ((first, second), 1.630929754 / 2)):
+        found = settle(graded, *retrieved, semantics=semantics)
+        assert found.figure("lara_ndcg_at_k", k="10") == pytest.approx(ndcg, abs=1e-12)
+        assert found.figure("lara_precision_at_k", k="5") == 0.2
+
+
+def test_28_without_a_relevant_label_there_is_no_ndcg_and_precision_is_0():
+    """It is counted apart, and a perfect ranking beside it still reaches 1."""
+    found = settle(
+        label("A", 2, query="q1"),
+        label("B", 0, query="q2"),
+        search("r1", ["A"], 10, query="q1"),
+        search("r2", ["B"], 20, query="q2"),
+        search("r3", ["C"], 30, query="q3"),
+    )
+    names = ("judged_retrievals", "ranked_retrievals", "judged_without_relevant")
+    assert [found.figure(f"lara_{name}") for name in names] == [2, 1, 1]
+    assert found.figure("lara_ndcg_at_k", k="10") == found.figure("lara_mrr") == 1
+    assert found.figure("lara_precision_at_k", k="1") == 0.5
+    alone = settle(label("B", 0, query="q2"), search("r2", ["B"], 20, query="q2"))
+    assert alone.figure("lara_ndcg_at_k") is None
+    assert alone.figure("lara_precision_at_k", k="1") == 0
+    assert alone.figure("lara_diagnosis_retrievals", verdict="masked") == 1
 
 
 class Clock:
@@ -370,8 +468,14 @@ def test_34_a_result_without_ids_keeps_its_positions():
         search("r1", [None, None, "A3"]),
         search("r2", [None, None], 10),
         user("select", 12, event_id="a1", consumed_asset_id="A3", source_retrieval_id="r1"),
+        label("A3", 1, retrieval_id="r1"),
+        label("A3", 1, retrieval_id="r2"),
     )
     assert nulls(found) == (0, 2)
+    assert found.figure("lara_judged_retrievals") == 1
+    assert found.figure("lara_ndcg_at_k", k="5") == 0.5
+    assert found.figure("lara_precision_at_k", k="5") == 0.2
+    assert found.figure("lara_diagnosis_retrievals", verdict="unjudged") == 1
     assert found.outcomes["r1"]["ranks"] == {"A3": 3}
 
 
@@ -398,6 +502,18 @@ def test_36_of_a_call_id_that_is_used_again_the_first_stands_in_every_order_of_a
         )
     assert all(one == figures[0] for one in figures)
     assert settle(*REUSED).figure("lara_retrievals", **LIVE) == 1
+
+
+def test_36_the_list_of_the_other_record_is_no_substitute():
+    """The agent used what one of the two calls returned: it took nothing from elsewhere."""
+    used = agent("use", 30, event_id="a1", consumed_asset_id="B1", request_id="q-search:1")
+    foreign = agent("use", 30, event_id="a2", consumed_asset_id="C1", request_id="q-search:1")
+    calls = [{**call, "role": "act_on"} for call in REUSED[:2]]
+    for order in permutations((*calls, used)):
+        found = settle(*order, one_by_one=True)
+        assert found.outcomes["search:1"]["failure_signals"] == []
+        assert found.credit("a1") == ("none", [])
+    assert settle(*calls, foreign).outcomes["search:1"]["failure_signals"] == ["substituted"]
 
 
 def test_36_the_intake_counts_one_conflict_and_one_duplicate_in_every_order(tmp_path):
@@ -440,6 +556,9 @@ def test_38_monitoring_robots_are_in_no_figure(robots, exclusion):
     )
     found = settle(*robots, *PEOPLE, claimer, semantics=semantics)
     assert found.figures() == people.figures()
+    assert found.figure("lara_sessions") == 1
+    assert found.figure("lara_orf_ratio", **SETTLED) == 0
+    assert unobserved(found) == 1
     assert nulls(found) == (1, 2)
     assert positives(found) == (1, 2)
     assert found.credit("a-robot") == ("excluded", [])

@@ -7,6 +7,7 @@ from aiokafka.structs import ConsumerRecord
 from attribution.engine import outputs_of
 from attribution.outputs import Attribution, Outcome
 from attribution.parsing import Rejected
+from attribution.statements import Decision
 from streams.publisher import dead_letter, evidence_delays, letters_of
 from tests.building import DEFAULT, at, entity, retrieval, user
 
@@ -32,7 +33,8 @@ def test_every_output_carries_its_entitys_version():
 def test_an_outcome_is_keyed_by_its_retrieval_and_an_attribution_by_its_action():
     """So that compaction keeps the last of each."""
     assert letters("retrieval:r1", entity(retrieval()))[0].key == b"r1"
-    (attribution,) = letters("action:ü", entity(user("export")))
+    decision = [("action:ü", "ü", Decision("none"))]
+    (attribution,) = letters("action:ü", entity(user("export"), decision=decision))
     assert (attribution.topic, attribution.key, body(attribution)["resolution"]) == (
         "attributions",
         "ü".encode(),

@@ -1,7 +1,8 @@
 """The acts that scenes are made of: looking something up, taking an asset of it, placing it, removing it."""
 
-from .stage import Found, Lineage, Placed, Stage, Turn, Visit
-from .truth import Credit, Done, Meaning, folded
+from .books import Credit, Done, Meaning, folded
+from .cast import PLAIN, Found, Lineage, Placed, Search, Turn, Visit
+from .stage import Stage
 
 SOURCELESS, REFUTED, DANGLING = Lineage("none"), Lineage("refuted"), Lineage("dangling")
 Assets = tuple[str | None, ...]
@@ -25,7 +26,9 @@ def draw_lists(stage: Stage, count: int) -> list[Assets]:
     return [tuple(assets) for assets in lists]
 
 
-def look_up(stage: Stage, visit: Visit, asset: str | None = None, ahead: int = 0) -> tuple[Turn, Found]:
+def look_up(
+    stage: Stage, visit: Visit, asset: str | None = None, ahead: int = 0, search: Search = PLAIN
+) -> tuple[Turn, Found]:
     """A new prompt with one retrieval, whose complete list holds the asset."""
     turn = stage.prompt(visit)
     if not ahead:
@@ -33,7 +36,7 @@ def look_up(stage: Stage, visit: Visit, asset: str | None = None, ahead: int = 0
     assets: list[str | None] = [*stage.rng.sample(stage.catalogue, stage.rng.randint(3, 10))]
     if asset is not None and asset not in assets:
         assets.insert(stage.rng.randint(0, len(assets)), asset)
-    return turn, stage.retrieve(visit, turn, assets, ahead)
+    return turn, stage.retrieve(visit, turn, assets, ahead, search)
 
 
 def pick(stage: Stage, turn: Turn) -> Found:
@@ -95,7 +98,7 @@ def place(
         key = f"place:{document}/{placed.id}"
         guid = None if common["session_guid"] is None else session.guid
         meaning = placed.meaning("by placing", grade)
-        done = Done(key, visit.clock, actor, "place", folded(session.surface), guid, True, True, meaning)
+        done = Done(key, visit.clock, actor, "place", folded(session.surface), guid, asset, True, meaning)
         session.books.done(done)
     return placed
 

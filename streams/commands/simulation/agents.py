@@ -1,12 +1,16 @@
 """Scenes of the agent: what it consumes before the answer is shown (A), and what it does otherwise (D).
 
 The agent consumes only what a list of its request holds, or where a list is not logged: nothing it does means
-that a retrieval was passed over.
+that a retrieval was passed over, but in the scene `substituted`.
 """
 
-from .acts import draw_lists, explicit, held, look_up, pick, place, place_found
+from .acts import SOURCELESS, draw_lists, explicit, held, look_up, pick, place, place_found, remove
+from .books import Meaning
+from .cast import Found, Search, Turn, Visit
 from .claims import by_request
-from .stage import Found, Stage, Turn, Visit
+from .stage import Stage
+
+WORKING_ROLES = ("act_on", "generation_reference", "task_step")  # what they find is to be worked with
 
 
 def grade(turn: Turn) -> str:
@@ -30,7 +34,7 @@ def agent_acts(stage: Stage, visit: Visit, turn: Turn) -> None:
         stage.agent(visit, explicit(found.credit(asset), "by the agent", now), claim=found.id, **ids)
     elif way < 0.75:
         stage.agent(visit, by_request(turn, asset, now), **ids)
-    elif way < 0.95:
+    elif way < 0.85:
         agent_places(stage, visit, turn, found)
     else:
         meaning = explicit(found.credit(asset), "without evidence")
@@ -86,3 +90,60 @@ def acts_on(stage: Stage, visit: Visit, turn: Turn, found: Found, now: str) -> N
     asset = choose(stage, found)
     meaning = explicit(found.credit(asset), "around a second look", now)
     stage.agent(visit, meaning, asset=asset, claim=found.id, request=turn.request)
+
+
+def substituted(stage: Stage, visit: Visit, _: Turn) -> None:
+    """The agent works with something no list of its request holds; there may be an excuse."""
+    stage.go_on(visit)
+    foreign, way = stage.new_id("own"), stage.rng.random()
+    earlier = look_up(stage, visit, foreign)[1] if way < 0.18 else None
+    stage.wait(visit)
+    search = Search(role=stage.rng.choice((*WORKING_ROLES, *WORKING_ROLES, "browse")))
+    turn, first = look_up(stage, visit, search=search)
+    if stage.chance(0.5):
+        stage.wait(visit, 50, 2_000)
+        assets = stage.rng.choice((None, None, (), draw_lists(stage, 1)[0]))
+        stage.retrieve(visit, turn, assets, search=search)
+    stage.wait(visit, 100, 5_000)
+    if earlier is not None:
+        meaning = explicit(earlier.credit(foreign), "delegated", "D")
+        verb, ids = stage.rng.choice(("use", "edit")), {"claim": earlier.id, "request": turn.request}
+        stage.act(visit, "agent", verb, meaning, asset=foreign, **ids)
+        visit.session.books.note("substituted from an earlier retrieval")
+    elif way < 0.36:
+        made_of_it(stage, visit, turn, first)
+    else:
+        passed_over(stage, visit, turn, foreign)
+    if stage.chance(0.3):
+        acts_on(stage, visit, turn, first, grade(turn))
+        first.book.substituted = False
+        visit.session.books.note("substituted, and used all the same")
+
+
+def passed_over(stage: Stage, visit: Visit, turn: Turn, foreign: str) -> None:
+    """The agent takes something of its own; a list that is not complete might have held it."""
+    verbs = ("use", "select", "edit", "place", "generate", "export", "share", "download")
+    verb, request = stage.rng.choice(verbs), turn.request
+    if verb == "place":
+        place(stage, visit, stage.new_id("d"), foreign, SOURCELESS, actor="agent", request=request)
+    else:
+        meaning = Meaning("none", "asset in no list of the request")
+        stage.act(visit, "agent", verb, meaning, asset=foreign, request=request)
+    known, work = turn.requested and all(found.complete for found in turn.found), verb in verbs[:5]
+    how = "worked with" if work else "exported"
+    visit.session.books.note(f"agent's own {how}" if known else "agent's own, beside an incomplete list")
+    for found in turn.found:
+        found.book.substituted = known and work and not found.null and found.book.role in WORKING_ROLES
+
+
+def made_of_it(stage: Stage, visit: Visit, turn: Turn, found: Found) -> None:
+    """The agent works with an asset made of a listed one: credited nowhere, and no substitute."""
+    asset, made = choose(stage, found), stage.new_id("made")
+    first = place_found(stage, visit, stage.new_id("d"), found, asset)
+    stage.wait(visit)
+    gone = place(stage, visit, first.document, made, first.made_of(made), derived_from=asset)
+    stage.wait(visit)
+    remove(stage, visit, gone)
+    stage.wait(visit)
+    ids = {"document": first.document, "request": turn.request}
+    stage.act(visit, "agent", "edit", Meaning("none", "made of a listed asset"), asset=made, **ids)

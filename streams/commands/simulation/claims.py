@@ -1,8 +1,9 @@
 """Scenes of actions that name their retrieval, or their request, or nothing: rules 1, 4 and 6."""
 
 from .acts import explicit, pick, take
-from .stage import Stage, Turn, Visit
-from .truth import Meaning
+from .books import Meaning
+from .cast import Turn, Visit
+from .stage import Stage
 
 
 def silence(stage: Stage, visit: Visit, turn: Turn) -> None:

@@ -14,8 +14,9 @@ from .acts import (
     use,
     use_by_asset,
 )
-from .stage import Placed, Stage, Turn, Visit
-from .truth import Meaning
+from .books import Meaning
+from .cast import Placed, Turn, Visit
+from .stage import Stage
 
 MOST_STEPS = 16  # copies of copies that are followed
 
@@ -107,7 +108,7 @@ def removed(stage: Stage, visit: Visit, turn: Turn) -> None:
     found, document = pick(stage, turn), stage.new_id("d")
     asset = take(stage, found)
     stage.wait(visit)
-    same_moment = stage.chance(0.3)
+    same_moment = stage.chance(0.4)
     if same_moment:
         gone = place(stage, visit, document, asset, held(found, asset), claim=found.id)
     else:

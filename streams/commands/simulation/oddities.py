@@ -18,8 +18,9 @@ from .acts import (
     take,
     use,
 )
-from .stage import OUTCOMES, Found, Stage, Turn, Visit
-from .truth import Meaning
+from .books import Meaning
+from .cast import Found, Turn, Visit
+from .stage import OUTCOMES, Stage
 from .wire import MINUTE, SECOND
 
 SKEW = 4 * MINUTE  # how far ahead a clock may be: within the 5 minutes that are tolerated
@@ -46,7 +47,7 @@ def refuted_claim(stage: Stage, visit: Visit, found: Found) -> None:
     asset, document = stranger(stage, found), None
     if found.null and stage.chance(0.5):
         return stage.user(visit, Meaning("refuted", "empty list, without asset"), claim=found.id)
-    if stage.chance(0.3):
+    if stage.chance(0.5):
         _, other = look_up(stage, visit, asset)
         stage.wait(visit)
         document = place_found(stage, visit, stage.new_id("d"), other, asset).document
@@ -188,7 +189,7 @@ def circular(stage: Stage, visit: Visit, found: Found) -> None:
 def skewed(stage: Stage, visit: Visit, _: Turn) -> None:
     """A retrieval's clock runs ahead: a claim holds if the retrieval is stamped little after the action."""
     stage.go_on(visit)
-    near = stage.chance(0.7)
+    near = stage.chance(0.6)
     ahead = stage.rng.randint(30 * SECOND, SKEW) if near else stage.rng.randint(8 * MINUTE, 20 * MINUTE)
     _, found = look_up(stage, visit, ahead=ahead)
     asset = take(stage, found)

@@ -1,7 +1,7 @@
 """How often what happens in simulated traffic: one frozen table of rates, and three settings of it.
 
 A rate is a probability between 0 and 1 unless its comment says otherwise. The weights of the follow-ups carry
-the names of the scenes they start (`claims.py`, `documents.py`, `oddities.py`) and count against each other.
+the names of the scenes they start (`claims.py`, `documents.py`, ...) and count against each other.
 """
 
 from dataclasses import dataclass, replace
@@ -33,6 +33,17 @@ class Rates:
     foreign_role: float = 0.01  # retrievals with a role that is none of the six (`unspecified` too)
     no_request: float = 0.03  # requests whose id the retrievals do not carry
 
+    no_query: float = 0.03  # retrievals without a query
+    unspaced: float = 0.1  # queries in Chinese, which is written without spaces
+
+    # What a prompt logs.
+    routed: float = 0.8  # prompts with a route, some outside the configured list (`other`)
+    flagged: float = 0.3  # prompts flagged as reformulation or as none
+
+    # What is measured.
+    latency: float = 0.7  # retrievals and actions with a latency, some of it in fractions
+    tokens: float = 0.3  # retrievals and actions with a number of tokens
+
     # The answer.
     agent_acts: float = 0.5  # retrieving requests in which the agent consumes something before the answer
     generative: float = 0.82  # agent consumptions that are generative edits (`generate`, `edit`)
@@ -40,7 +51,8 @@ class Rates:
     shown_at_once: float = 0.02  # shows stamped with the very time of the event before
     unbound_show: float = 0.03  # shows without request_id: they bound nothing
     bare_action: float = 0.1  # prompts followed by a user action that names nothing
-    judged: float = 0.03  # retrieving requests somebody judges
+    judged: float = 0.1  # retrieving requests whose relevance or goal somebody judges
+    intended: float = 0.05  # prompts of which somebody says how many retrievals they wanted
 
     # Follow-ups: weights of what the user does with what was retrieved.
     again: float = 0.35  # (a probability) one more follow-up on the same request
@@ -60,6 +72,11 @@ class Rates:
     restored: float = 0.3  # a placement removed and placed again under the same id
     delegated: float = 1.5  # the agent acts after the answer, or in another request
     second_look: float = 0.5  # a request that retrieves again after its first show
+    substituted: float = 0.6  # the agent works with something no list of its request holds
+    reformulated: float = 1.2  # a later retrieval names the one it reformulates
+    needed: float = 0.6  # a later retrieval has the same need
+    similar: float = 0.8  # a later query looks like an earlier one
+    paged: float = 0.6  # further pages of a list
     refuted: float = 0.8  # claims that the list refutes
     dangling: float = 0.8  # ids that never arrive
     baseless: float = 0.8  # placements without source, of another asset, in empty documents
@@ -97,11 +114,13 @@ PUBLISHED = replace(
 COVERAGE = replace(
     DEMO,
     retrieving_at_chat=0.9, retrieving_elsewhere=0.9, foreign_surface=0.1, no_surface=0.1, synthetic=0.05,
-    second_retrieval=0.5, shared_asset=0.7, null_result=0.08, no_list=0.1, hole=0.2, repeated=0.1,
-    no_role=0.1, foreign_role=0.05, no_request=0.08, agent_acts=0.7, bare_action=0.15, judged=0.2, again=0.6,
-    another_session=0.4, silence=3.0, claimed=4.0, claimed_bare=1.0, requested=3.0, placed=2.0, composed=2.0,
-    copied=1.0, derived=1.0, removed=1.2, placed_twice=1.0, retrieved_again=1.0, overridden=1.0, restored=1.0,
-    delegated=1.5, second_look=1.0, refuted=3.0, dangling=2.0, baseless=1.8, long_chain=1.2, skewed=2.2,
-    excluded=0.6, no_event_id=0.15, numeric_id=0.3, blank_field=0.2, unknown_field=0.1, no_session=0.15,
-    resent=0.03, revised=0.02, conflicting=0.05, invalid=0.03, tombstone=0.01,
+    second_retrieval=0.5, shared_asset=0.7, null_result=0.08, no_list=0.13, hole=0.26, repeated=0.1,
+    no_role=0.1, foreign_role=0.05, no_request=0.08, no_query=0.1, unspaced=0.5, flagged=0.5, agent_acts=0.8,
+    shown_at_once=0.06, unbound_show=0.06, bare_action=0.15, judged=0.5, intended=0.3, again=0.87,
+    another_session=0.4, silence=1.5, claimed=4.0, claimed_bare=1.0, requested=3.0, placed=2.0, composed=1.8,
+    copied=1.0, derived=1.0, removed=1.4, placed_twice=0.9, retrieved_again=0.9, overridden=0.9, restored=0.9,
+    delegated=2.0, second_look=1.0, substituted=3.0, reformulated=2.0, needed=1.6, similar=3.0, paged=1.2,
+    refuted=3.8, dangling=2.2, baseless=2.2, long_chain=1.3, skewed=3.0, excluded=0.8, no_event_id=0.15,
+    numeric_id=0.3, blank_field=0.2, unknown_field=0.1, no_session=0.15, resent=0.03, revised=0.02,
+    conflicting=0.05, invalid=0.03, tombstone=0.01,
 )  # fmt: skip

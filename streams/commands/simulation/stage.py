@@ -3,125 +3,30 @@
 The caller says what an act means (`Meaning`, `Lineage`); the stage finds nothing out.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
 from random import Random
-from typing import NamedTuple
 
+from .books import ROLES, STRICT, Done, Meaning, Prompted, Retrieved, Spent, folded
+from .cast import PLAIN, Found, Search, Session, Turn, Visit
 from .rates import Rates
-from .truth import ROLES, STRICT, Credit, Done, Meaning, Retrieved, Truth, folded
-from .wire import MINUTE, SECOND, Ended, Wire
+from .truth import Truth
+from .wire import HOUR, MINUTE, SECOND, Ended, Wire
 
 CATALOGUE = 2_000
-HOUR = 60 * MINUTE
 OUTCOMES = tuple(sorted(STRICT))
 # What a user does, as often as it stands here; `favourite` is an action that no definition names.
 USER_ACTIONS = (
     *["export"] * 6, *["share"] * 2, *["download"] * 3, *["select"] * 4, *["edit"] * 5, *["follow_up"] * 3,
     *["click"] * 4, "helpful", "not_helpful", "favourite", *["reject"] * 2, *["correct"] * 2,
 )  # fmt: skip
+ROUTES = ("retrieve", "generate", "edit", "answer")
 GENERATIVE = ("generate", "edit")
 AGENT_OTHER = ("select", "use", "export", "share", "download")
 
 
-@dataclass(frozen=True)
-class Session:
-    """Somebody at the assistant. What a synthetic session does is booked in books nobody reads."""
-
-    guid: str
-    surface: str | None
-    user: str | None
-    conversation: str | None
-    synthetic: bool
-    books: Truth
-
-    def common(self) -> dict[str, object]:
-        """The fields all of its events carry."""
-        return {
-            "session_guid": self.guid,
-            "surface": self.surface,
-            "user_id": self.user,
-            "conversation_id": self.conversation,
-            "synthetic": True if self.synthetic else None,
-        }
-
-
-@dataclass
-class Visit:
-    """Where a course of events stands: whose session, what time."""
-
-    session: Session
-    clock: int
-
-
-@dataclass(frozen=True)
-class Found:
-    """A retrieval as its scene sees it: the list it logged (None: none), and its page in the books."""
-
-    id: str
-    assets: tuple[str | None, ...] | None
-    book: Retrieved
-
-    @property
-    def listed(self) -> list[str]:
-        return [asset for asset in self.assets or () if asset is not None]
-
-    @property
-    def null(self) -> bool:
-        return self.assets == ()
-
-    @property
-    def complete(self) -> bool:
-        """Whether its list refutes what it does not hold."""
-        return self.assets is not None and None not in self.assets
-
-    def credit(self, asset: str) -> Credit:
-        """Credit for an asset at the place it holds in the list."""
-        rank = self.assets.index(asset) + 1 if self.assets and asset in self.listed else None
-        return Credit(self.book, asset, rank)
-
-
-@dataclass
-class Turn:
-    """A prompt and what was retrieved for it."""
-
-    request: str
-    requested: bool  # the retrievals carry the request's id
-    found: list[Found] = field(default_factory=list)
-    shown: bool = False
-
-    def holders(self, asset: str) -> list[Found]:
-        """The retrievals that carry the request's id and returned the asset."""
-        return [found for found in self.found if self.requested and asset in found.listed]
-
-
-class Lineage(NamedTuple):
-    """Where a placement comes from: `held` by the retrieval of the credit, or refuted, dangling, none."""
-
-    verdict: str
-    credit: Credit | None = None
-
-
-@dataclass(frozen=True)
-class Placed:
-    """A placement and the lineage it was meant to have."""
-
-    id: str
-    document: str
-    asset: str
-    lineage: Lineage
-
-    def meaning(self, way: str, grade: str = "") -> Meaning:
-        """What an action through this placement means."""
-        verdict, credit = self.lineage
-        if credit is None:
-            return Meaning(verdict, way)
-        return Meaning("inherited", way, (replace(credit, asset=self.asset),), grade)
-
-    def made_of(self, asset: str) -> Lineage:
-        """The lineage of another asset made of this one: the same retrieval, the same rank."""
-        verdict, credit = self.lineage
-        return Lineage(verdict, credit and replace(credit, asset=asset))
+def booked(spent: Mapping[str, float | None]) -> Spent:
+    """What was spent, in whole numbers."""
+    return {name: round(value) for name, value in spent.items() if value is not None}
 
 
 class Stage:
@@ -138,8 +43,8 @@ class Stage:
             return str(10_000 + number)
         return f"asset-{number}" if number % 10 else f"größe-{number}"
 
-    def session(self, synthetic: bool, user: str | None) -> Session:
-        """A new session on some surface."""
+    def session(self, synthetic: bool, user: str | None, conversation: str | None = None) -> Session:
+        """A new session on some surface, perhaps of a conversation that goes on."""
         kinds = ("chat", "gallery", "editor")
         surface: str | None = "chat" if self.chance(self.rates.chat_entry) else self.rng.choice(kinds[1:])
         if self.chance(self.rates.foreign_surface):
@@ -147,7 +52,8 @@ class Stage:
         if self.chance(self.rates.no_surface):
             surface = None
         guid = self.new_id("s")
-        conversation = self.new_id("c") if self.chance(self.rates.conversation) else None
+        if conversation is None and self.chance(self.rates.conversation):
+            conversation = self.new_id("c")
         return Session(guid, surface, user, conversation, synthetic, Truth() if synthetic else self.truth)
 
     def wait(self, visit: Visit, low: int = SECOND, high: int = 2 * MINUTE) -> None:
@@ -165,36 +71,64 @@ class Stage:
         """A user turn, as long as there are any left to simulate."""
         if not self.prompts_left:
             raise Ended
-        request = self.new_id("q")
-        text = f"show me {self.rng.choice(self.catalogue)}"
-        self.wire.send("prompt", visit.clock, {**visit.session.common(), "request_id": request, "text": text})
+        flag = self.rng.choice((True, False)) if self.chance(self.rates.flagged) else None
+        route = self.rng.choice((*ROUTES, "smalltalk")) if self.chance(self.rates.routed) else None
+        label, surface = route if route in ROUTES else "other", folded(visit.session.surface)
+        prompt = Prompted(self.new_id("q"), visit.clock, surface, label, flag)
+        body = {
+            "request_id": prompt.request,
+            "text": f"show me {self.rng.choice(self.catalogue)}",
+            "route": route,
+            "reformulation": flag,
+        }
+        self.wire.send("prompt", visit.clock, {**visit.session.common(), **body})
+        visit.session.books.prompted(prompt)
         self.prompts_left -= 1
-        return Turn(request, requested=not self.chance(self.rates.no_request))
+        return Turn(prompt, requested=not self.chance(self.rates.no_request))
+
+    def query(self) -> str:
+        """A query of words that no other has."""
+        if self.chance(self.rates.unspaced):
+            return "".join(chr(self.rng.randrange(0x4E00, 0x9000)) for _ in range(self.rng.randint(8, 12)))
+        return f"{self.rng.choice(self.catalogue)} {self.new_id('like')}"
 
     def retrieve(
-        self, visit: Visit, turn: Turn, assets: Sequence[str | None] | None, ahead: int = 0
-    ) -> Found:
+        self, visit: Visit, turn: Turn, assets: Sequence[str | None] | None, ahead: int = 0,
+        search: Search = PLAIN,
+    ) -> Found:  # fmt: skip
         """A retrieval of this list (None: not logged), stamped by a clock that is so much ahead."""
-        role = self._role()
+        identity, query, role = self.new_id("r"), search.query or self.query(), search.role or self._role()
         sent = {
-            "retrieval_id": self.new_id("r"),
+            "retrieval_id": identity,
             "request_id": turn.request if turn.requested else None,
             "role": role,
-            "query": f"like {self.rng.choice(self.catalogue)}",
+            "query": None if self.chance(self.rates.no_query) and search == PLAIN else query,
+            "need_id": search.need,
+            "reformulates_retrieval_id": search.reformulates,
+            "page_of": search.page_of,
             "returned_asset_ids": assets,
-            "latency_ms": self.rng.randint(5, 400),
         }
-        session, stamped, identity = visit.session, visit.clock + ahead, str(sent["retrieval_id"])
-        self.wire.send("retrieval", stamped, {**session.common(), **sent})
+        spent = self.spend(400)
+        session, stamped = visit.session, visit.clock + ahead
+        self.wire.send("retrieval", stamped, {**session.common(), **sent, **spent})
         logged = {name for name in ("returned_asset_ids", "request_id") if sent[name] is not None}
         known_role = {"role"} if role in ROLES else set[str]()
         book = Retrieved(
-            identity, stamped, session.guid, str(role) if known_role else "unspecified",
-            folded(session.surface), frozenset(logged | known_role), null=assets is not None and not assets,
+            identity, stamped, session.guid, turn.request if turn.requested else identity,
+            str(role) if known_role else "unspecified", folded(session.surface),
+            frozenset(logged | known_role), None if assets is None else tuple(assets),
+            (search.topic or query) if sent["query"] else None, search.page_of is not None, booked(spent),
         )  # fmt: skip
         session.books.retrieved(book)
-        turn.found.append(Found(identity, None if assets is None else tuple(assets), book))
+        turn.prompt.retrieved = turn.prompt.retrieved or turn.requested
+        turn.found.append(Found(identity, book.assets, book))
         return turn.found[-1]
+
+    def spend(self, most_ms: int) -> dict[str, float | None]:
+        """Milliseconds, whole or not, and tokens, where they are logged."""
+        latency = self.rng.randint(5, most_ms) + self.rng.choice((0, 0, 0.25, 0.75))
+        tokens = self.rng.randint(0, 5_000) if self.chance(self.rates.tokens) else None
+        return {"latency_ms": latency if self.chance(self.rates.latency) else None, "tokens": tokens}
 
     def _role(self) -> str | None:
         if self.chance(self.rates.no_role):
@@ -229,11 +163,23 @@ class Stage:
             "request_id": ids.get("request"),
             "reason": self.rng.choice(("wrong_object", "wrong_path", None)) if action == "reject" else None,
         }
-        key = self.wire.send("action", visit.clock, {**session.common(), **body})
+        spent = self.spend(20_000)
+        key = self.wire.send("action", visit.clock, {**session.common(), **body, **spent})
         traceable = any(ids.get(name) for name in ("asset", "placement", "document"))
-        surface, asset = folded(session.surface), bool(ids.get("asset"))
+        surface, asset = folded(session.surface), ids.get("asset")
         session.books.done(
-            Done(key, visit.clock, actor, action, surface, session.guid, asset, traceable, meaning)
+            Done(
+                key,
+                visit.clock,
+                actor,
+                action,
+                surface,
+                session.guid,
+                asset,
+                traceable,
+                meaning,
+                booked(spent),
+            )
         )
 
     def user(self, visit: Visit, meaning: Meaning, **ids: str | None) -> None:

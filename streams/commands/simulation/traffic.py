@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 
-from . import agents, claims, documents, oddities
+from . import agents, claims, documents, labels, oddities, searches
 from .acts import draw_lists
-from .stage import Found, Stage, Turn, Visit
-from .truth import Meaning
+from .books import Meaning
+from .cast import Found, Turn, Visit
+from .stage import Stage
 from .wire import MINUTE, SECOND, Ended
 
 Scene = Callable[[Stage, Visit, Turn], None]
@@ -28,6 +29,11 @@ FOLLOW_UPS: tuple[Scene, ...] = (
     documents.long_chain,
     agents.delegated,
     agents.second_look,
+    agents.substituted,
+    searches.reformulated,
+    searches.needed,
+    searches.similar,
+    searches.paged,
     oddities.refuted,
     oddities.dangling,
     oddities.baseless,
@@ -64,6 +70,8 @@ def session_of_turns(stage: Stage, visit: Visit) -> None:
             answer(stage, visit, turn)
             follow_up(stage, visit, turn)
         run(bare, stage, Visit(visit.session, visit.clock))
+        if stage.chance(stage.rates.intended):
+            run(labels.intended, stage, Visit(visit.session, visit.clock), turn)
         if stage.chance(1 / stage.rates.turns):
             return
         stage.wait(visit, 10 * SECOND, 5 * MINUTE)
@@ -100,7 +108,7 @@ def follow_up(stage: Stage, visit: Visit, turn: Turn) -> None:
         if not stage.chance(stage.rates.again):
             break
     if stage.chance(stage.rates.judged):
-        run(judged, stage, Visit(visit.session, visit.clock), turn)
+        run(labels.judged, stage, Visit(visit.session, visit.clock), turn)
 
 
 def usable(turn: Turn) -> list[Found]:
@@ -113,16 +121,3 @@ def bare(stage: Stage, visit: Visit) -> None:
     if stage.chance(stage.rates.bare_action):
         stage.wait(visit)
         stage.user(visit, Meaning("none", "names nothing"))
-
-
-def judged(stage: Stage, visit: Visit, turn: Turn) -> None:
-    """Somebody judges relevance, intent or goal; the labels are valid, and no figure here depends on them."""
-    stage.wait(visit)
-    found, asset = stage.rng.choice(turn.found), stage.rng.choice(stage.catalogue)
-    body = stage.rng.choice((
-        {"kind": "relevance", "retrieval_id": found.id, "asset_id": asset, "grade": stage.rng.randint(0, 3)},
-        {"kind": "intent", "request_id": turn.request, "retrieval_intents": stage.rng.randint(1, 3)},
-        {"kind": "goal", "request_id": turn.request, "reached": stage.chance(0.5), "judge": "gpt"},
-    ))  # fmt: skip
-    stage.wire.send("judgement", visit.clock, {**visit.session.common(), **body})
-    visit.session.books.note(f"judgement {body['kind']}")

@@ -6,90 +6,29 @@ at rank 3"; the books keep it, and count it (`figures.py`).
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
-from .figures import WINDOWS, Row, metrics
-
-STRICT = frozenset({"export", "share", "download"})
-STANDARD = STRICT | {"select", "place", "edit", "follow_up"}
-NEVER_BROAD = frozenset({"reject", "correct", "not_helpful", "show"})
-KNOWN_SURFACES = ("chat", "gallery", "editor", "unknown")
-ROLES = ("direct_lookup", "browse", "act_on", "generation_reference", "task_step", "contextual")
+from .books import USED, Books, Credit, Done, Prompted, Retrieved
+from .figures import metrics
+from .rows import WINDOWS, Row
 
 
-@dataclass
-class Retrieved:
-    """A retrieval and what has been done with it: marks of evidence, and the rank of each consumed asset."""
-
-    id: str
-    ts: int
-    session: str
-    role: str
-    surface: str
-    logged: frozenset[str]  # which of returned_asset_ids, role, request_id the event carries
-    null: bool
-    marks: set[str] = field(default_factory=set)  # strict, standard, broad, A, D, rejected, corrected
-    ranks: dict[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Credit:
-    """One retrieval an action belongs to, by one asset of known rank (None: in no position of a list)."""
-
-    retrieved: Retrieved
-    asset: str | None = None
-    rank: int | None = None
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """What an action is meant to be: its resolution, by which way, whom it credits, and an agent's grade."""
-
-    resolution: str
-    way: str = ""
-    credits: tuple[Credit, ...] = ()
-    grade: str = ""  # of an agent's consumption: "A" or "D"
-
-
-@dataclass(frozen=True)
-class Done:
-    """An action as it is booked. `key` names it in the answers: its event_id, if it has one."""
-
-    key: str | None
-    ts: int
-    actor: str
-    action: str
-    surface: str
-    session: str | None
-    has_asset: bool
-    traceable: bool  # names an asset, a placement or a document
-    meaning: Meaning
-
-    @property
-    def credited(self) -> list[str]:
-        return sorted({credit.retrieved.id for credit in self.meaning.credits})
-
-    @property
-    def outcome(self) -> bool:
-        return self.actor == "user" and self.action in STRICT
-
-    @property
-    def cross_session(self) -> bool:
-        return any(credit.retrieved.session != self.session for credit in self.meaning.credits)
-
-
-class Truth:
+class Truth(Books):
     """All that was meant, and the figures that follow from it by counting."""
 
     def __init__(self) -> None:
-        self.retrievals: list[Retrieved] = []
-        self.actions: list[Done] = []
+        super().__init__()
         self.dispositions: Counter[str] = Counter()
         self._seen: Counter[str] = Counter()
 
     def note(self, occurrence: str) -> None:
         """Count that something of this kind occurred."""
         self._seen[occurrence] += 1
+
+    def prompted(self, prompt: Prompted) -> None:
+        """Book a prompt."""
+        self.prompts.append(prompt)
+        self.note(f"route {prompt.route}")
+        self.note(f"reformulation {prompt.reformulation}")
 
     def retrieved(self, retrieval: Retrieved) -> None:
         """Book a retrieval."""
@@ -99,8 +38,12 @@ class Truth:
                 self.note(f"retrieval without {name}")
         self.note(f"role {retrieval.role}")
         self.note(f"surface {retrieval.surface}")
+        for name in ("latency_ms", "tokens"):
+            self.note(f"retrieval with {name}" if name in retrieval.spent else f"retrieval without {name}")
         if retrieval.null:
             self.note("null result")
+        if retrieval.page:
+            self.note("empty page" if retrieval.assets == () else "page")
 
     def done(self, action: Done) -> None:
         """Book an action and its evidence on every retrieval it credits."""
@@ -115,15 +58,23 @@ class Truth:
             self.note(f"{meaning.resolution} crediting several")
         for credit in meaning.credits:
             self._credit(action, credit)
+        for book in {credit.retrieved.id: credit.retrieved for credit in meaning.credits}.values():
+            book.spent_on.append(action.spent)
+            for name in action.spent:
+                self.note(f"{name} of a credited action")
 
     def _credit(self, action: Done, credit: Credit) -> None:
-        marks = user_marks(action.action) if action.actor == "user" else {action.meaning.grade} - {""}
-        credit.retrieved.marks |= marks
+        book, marks = credit.retrieved, action.marks()
+        book.marks |= marks
         for mark in marks:
             self.note(f"evidence {mark}")
         self.note(f"credited {action.actor} {action.action}")
-        if credit.asset and credit.rank and marks & {"standard", "A", "D"}:
-            credit.retrieved.ranks[credit.asset] = credit.rank
+        if credit.asset and credit.rank and marks & USED:
+            book.ranks[credit.asset] = credit.rank
+        if marks & {"standard", "A"} and (book.first_use is None or action.ts < book.first_use):
+            book.first_use = action.ts
+        book.completed = book.completed or action.completes(book.role)
+        book.clicks += (action.actor, action.action) == ("user", "click")
 
     def read(self, disposition: str) -> None:
         """Book what reading one record comes to."""
@@ -131,7 +82,7 @@ class Truth:
 
     def metrics(self, as_of_ms: int, windows: Iterable[str] = WINDOWS) -> list[Row]:
         """The figures at a time, as rows of name, labels and value; counts of 0 are left out."""
-        return metrics(self.retrievals, self.actions, as_of_ms, windows)
+        return metrics(self, as_of_ms, windows)
 
     def intake(self) -> dict[str, int]:
         """How many records of each disposition, read in the order in which they were returned."""
@@ -152,31 +103,18 @@ class Truth:
         """How often each rule, grade, definition, kind of evidence and oddity occurs."""
         seen = Counter(self._seen)
         for retrieval in self.retrievals:
-            seen.update(f"retrieval {grade}" for grade in grades(retrieval.marks))
+            seen.update(f"retrieval {grade}" for grade in grades(retrieval))
+            seen.update(f"signal {signal}" for signal in retrieval.signals)
         seen.update({f"record {name}": count for name, count in self.dispositions.items()})
         return dict(sorted(seen.items()))
 
 
-def user_marks(action: str) -> set[str]:
-    """What a user's action says about a retrieval it is attributed to."""
-    marks = {name for name, actions in (("strict", STRICT), ("standard", STANDARD)) if action in actions}
-    if action not in NEVER_BROAD:
-        marks.add("broad")
-    return marks | {"reject": {"rejected"}, "correct": {"corrected"}}.get(action, set())
-
-
-def grades(marks: set[str]) -> list[str]:
+def grades(retrieval: Retrieved) -> list[str]:
     """The marks of a retrieval, the definitions it has no evidence for, agent use that a user confirmed."""
+    marks = retrieval.marks
     silent = [
         f"without evidence {name}"
         for name in ("strict", "standard", "broad")
-        if not marks & {name, "A", "D", "rejected"}
+        if not marks & {name, "A", "D"} and not retrieval.failed
     ]
     return [*sorted(marks), *silent, *(["agent use confirmed"] if {"A", "standard"} <= marks else [])]
-
-
-def folded(surface: str | None) -> str:
-    """The surface as a label: absent is `unknown`, one outside the configured list is `other`."""
-    if surface is None:
-        return "unknown"
-    return surface if surface in KNOWN_SURFACES else "other"

@@ -15,13 +15,23 @@ from .truth import Truth
 
 SECOND = 1_000
 MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
 TYPES = ("prompt", "retrieval", "placement", "action", "judgement")
 ENCODERS = (json.JSONEncoder(), json.JSONEncoder(ensure_ascii=False, separators=(",", ":")))
 ZONES = (UTC, timezone(timedelta(hours=5, minutes=30)), timezone(timedelta(hours=-8)))
 # Optional fields that may be sent as "" or null when they are absent, which means the same.
 BLANKS = {
     "prompt": ("text", "route", "user_id", "event_id"),
-    "retrieval": ("role", "query", "need_id", "page_of", "request_id", "event_id", "returned_asset_ids"),
+    "retrieval": (
+        "role",
+        "query",
+        "need_id",
+        "page_of",
+        "reformulates_retrieval_id",
+        "request_id",
+        "event_id",
+        "returned_asset_ids",
+    ),
     "placement": (
         "source_retrieval_id",
         "source_placement_id",
@@ -43,7 +53,7 @@ BLANKS = {
 LISTS = frozenset({"returned_asset_ids", "shown_asset_ids"})
 PLAIN = frozenset({
     "op", "actor", "action", "surface", "synthetic", "role", "query", "text", "latency_ms", "reason", "kind",
-    "grade", "retrieval_intents", "reached", "judge",
+    "grade", "retrieval_intents", "reached", "judge", "route", "reformulation", "tokens",
 })  # what is no id  # fmt: skip
 
 Body = dict[str, Any]

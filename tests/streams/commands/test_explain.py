@@ -113,7 +113,8 @@ def test_every_kind_of_evidence_is_told_in_words(words):
         "a correction",
         "A (agent consumption): yes",
         "D (delegated use): yes",
-        "F (observable failure): rejected",
+        "F (observable failure): yes",
+        "rejected: the user rejected it",
     ):
         assert said in printed
 

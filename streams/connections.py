@@ -1,0 +1,26 @@
+"""The deployment's store and reader, as its settings name them."""
+
+import time
+
+from streams.settings import Settings
+from streams.state.redis_buckets import RedisBuckets
+from streams.state.redis_store import RedisStore
+
+
+def store_of(settings: Settings) -> RedisStore:
+    """The store that workers write; not yet connected."""
+    return RedisStore(
+        settings.redis_url,
+        settings.semantics,
+        clock=time.time,
+        prefix=settings.prefix,
+        shards=settings.shards,
+        slack_days=settings.outage_days,
+    )
+
+
+def reader_of(settings: Settings) -> RedisBuckets:
+    """The reader of what workers counted; not yet connected."""
+    return RedisBuckets(
+        settings.redis_url, settings.semantics, prefix=settings.prefix, shards=settings.shards
+    )
