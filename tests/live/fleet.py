@@ -151,7 +151,7 @@ class Fleet:
         every = [Partition(topic, n) for topic in topics for n in range(self.settings.partitions)]
         return sum((await self.store.watermarks(every)).values())
 
-    async def until_drained(self, ends: Ends, seconds: float = 90) -> None:
+    async def until_drained(self, ends: Ends, seconds: float = 300) -> None:
         """Every watermark at the end, and every output published."""
         deadline = time.monotonic() + seconds
         while not await self._is_drained(ends):
