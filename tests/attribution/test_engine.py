@@ -18,6 +18,8 @@ from attribution.semantics import Exclusion, Semantics
 from attribution.stages import KINDS, STAGES
 from tests.building import DEFAULT, agent, at, events, judgement, placement, prompt, retrieval, user
 
+pytestmark = pytest.mark.slow  # every order, and a crash at every effect, of eleven scenes
+
 RULES = Semantics(exclusion=Exclusion(session_prefixes=("probe-",)))
 
 

@@ -13,6 +13,8 @@ from streams.commands.simulator import COVERAGE, DEMO, Rates, Record, Truth, sim
 from streams.state.memory import MemoryStore
 from tests.properties import running
 
+pytestmark = pytest.mark.slow
+
 MINUTE = 60_000
 START = 1_790_000_000_123
 END = START + 26 * 60 * MINUTE
