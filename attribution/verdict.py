@@ -112,7 +112,6 @@ class Hints(NamedTuple):
     grades: Mapping[str, int] = MappingProxyType({})
 
 
-NO_HINTS: Final = Hints()
 # Roles in which the assistant was to take something from the list itself.
 TAKING_ROLES: Final = frozenset({"act_on", "generation_reference", "task_step"})
 

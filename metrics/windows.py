@@ -11,9 +11,8 @@ Rules (contract, section 5):
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from attribution.semantics import MINUTE_MS
 from metrics.buckets import Span
-
-MINUTE_MS: Final = 60_000
 
 # The maturity horizon: evidence of nearly all retrievals that will ever have some is there by then.
 DEFAULT_HORIZON_MINUTES: Final = 30

@@ -12,7 +12,8 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-EVENT_TYPES: Final = ("prompt", "retrieval", "placement", "action", "judgement")
+from attribution.events import EVENT_TYPES
+
 UNKNOWN: Final = "unknown"
 
 # In the order of intake: the first that fits (contract, section 1).

@@ -7,15 +7,17 @@ from attribution.diagnosis import JUDGED
 from attribution.retrieval_counters import retrieval_contribution
 from attribution.semantics import FAILURE_SIGNALS, SHADOW_SIGNAL, Semantics, minute_of
 from attribution.statements import Offer, Route
-from attribution.verdict import NO_HINTS, Hints, evidence_of, judge
+from attribution.verdict import Hints, evidence_of, judge
 from tests.building import DEFAULT, act, at, event, retrieval
 
 MINUTE = minute_of(at(0))
 ROUTE = (Route(("a1",), ("a1",)),)
 BILLION = 1_000_000_000
 
+NOTHING_SAID = Hints()
 
-def contributed(sent, *offers, hints=NO_HINTS, semantics=DEFAULT):
+
+def contributed(sent, *offers, hints=NOTHING_SAID, semantics=DEFAULT):
     """The counters of a retrieval with this evidence, all in one minute."""
     record = event(sent)
     verdict = judge(record, evidence_of(record, offers, None), hints, semantics)

@@ -5,10 +5,12 @@ import pytest
 from attribution.definitions import Definition
 from attribution.semantics import Semantics
 from attribution.statements import Offer, Route
-from attribution.verdict import AGENT_EVIDENCE, NO_HINTS, Hints, evidence_of, grade, judge, used_at
+from attribution.verdict import AGENT_EVIDENCE, Hints, evidence_of, grade, judge, used_at
 from tests.building import DAY, DEFAULT, MINUTE, act, at, event, retrieval
 
 USER = {"strict": False, "standard": False, "broad": False}
+
+NOTHING_SAID = Hints()
 
 
 def listed(*returned, **fields):
@@ -23,7 +25,7 @@ def offer(*tested, consumed=None, verb="export", seconds=120, rule="explicit", *
     )
 
 
-def verdict(record, *offers, shown=None, hints=NO_HINTS, semantics=DEFAULT):
+def verdict(record, *offers, shown=None, hints=NOTHING_SAID, semantics=DEFAULT):
     return judge(record, evidence_of(record, offers, shown), hints, semantics)
 
 
