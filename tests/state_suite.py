@@ -37,6 +37,15 @@ class StoreSuite:
         assert await store.save([write("action:a", 0, version)], term, "t") == frozenset()
         assert await store.load(["action:a", "action:b"]) == {"action:a": Entity(version)}
 
+    async def test_a_scan_gives_every_entity_of_a_kind_and_no_other(self, stores):
+        """Kinds are told apart by the key's first part; what was never written does not come."""
+        store = stores(Semantics())
+        term = await store.open()
+        keys = [f"{kind}:{number}" for kind in ("action", "retrieval") for number in range(50)]
+        await store.save([write(key, 0, max(term.floors) + 1) for key in keys], term, "t")
+        found = [key async for page in store.scan("action") for key in page]
+        assert sorted(set(found)) == sorted(key for key in keys if key.startswith("action:"))
+
     async def test_a_version_that_moved_loses_and_writes_nothing(self, stores):
         """A lost comparison leaves the entity, its counters and its mark as they were."""
         store = stores(Semantics())

@@ -6,7 +6,6 @@ offer was graded, and the counters it contributes. Nothing is computed here that
 
 import asyncio
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,8 +23,8 @@ from attribution.ranking import BILLION
 from attribution.semantics import Semantics
 from attribution.statements import Offer, Route, Shown
 from attribution.verdict import GRANTED, REFUTED, Evidence, Verdict, grade
-from streams.commands.backtest import NotKnown, latest_event, lines_of, settle_lines
-from streams.connections import store_of
+from streams.commands.backtest import NotKnown
+from streams.commands.source import source
 from streams.settings import Settings
 
 EVIDENCE: Final = {
@@ -55,7 +54,7 @@ def explain_retrieval(
     settings: Settings, identity: str, files: Sequence[Path], as_of: int | None, as_json: bool
 ) -> None:
     """Print the explanation of one retrieval, from files or from the live state."""
-    entity, latest = asyncio.run(_entity(settings, key_of("retrieval", identity), files))
+    entity, latest = asyncio.run(_entity(settings, files, key_of("retrieval", identity)))
     semantics = settings.semantics
     moment = latest if as_of is None else as_of
     if entity == Entity():
@@ -68,17 +67,9 @@ def explain_retrieval(
         console.print(line)
 
 
-async def _entity(settings: Settings, key: str, files: Sequence[Path]) -> tuple[Entity, int]:
-    """The entity, and the time by which it is judged: that of the latest event of files, else now."""
-    if files:
-        store, _ = await settle_lines(lines_of(files), settings.semantics)
-        latest = latest_event(store.entities(), settings.semantics)
-        return (await store.load([key])).get(key, Entity()), latest
-    live = store_of(settings)
-    try:
-        return (await live.load([key])).get(key, Entity()), int(time.time() * 1000)
-    finally:
-        await live.close()
+async def _entity(settings: Settings, files: Sequence[Path], key: str) -> tuple[Entity, int]:
+    async with source(settings, files) as found:
+        return await found.entity(key), found.latest
 
 
 def as_data(identity: str, entity: Entity, semantics: Semantics) -> dict[str, Any]:

@@ -4,11 +4,11 @@ A restart that loses the last writes is `roll_back`: what was written since `sna
 """
 
 import copy
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Final
 
 from attribution.engine import Write
-from attribution.entities import Entity, decode, encode
+from attribution.entities import Entity, decode, encode, split_key
 from attribution.semantics import Semantics
 from metrics.buckets import Counters, MinuteBuckets, Span
 from streams.state.store import (
@@ -79,6 +79,12 @@ class MemoryStore:
             if stored is not None:
                 found[key] = decode(*stored)
         return found
+
+    async def scan(self, kind: str) -> AsyncIterator[Mapping[str, Entity]]:
+        """As `Store.scan`: a page a shard."""
+        for shard in self._shards:
+            keys = [key for key in shard.entities if split_key(key)[0] == kind]
+            yield {key: decode(*shard.entities[key]) for key in keys}
 
     async def save(self, writes: Sequence[Write], term: Term, token: str) -> frozenset[str]:
         """As `Store.save`."""

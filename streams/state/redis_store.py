@@ -11,7 +11,8 @@ Rules:
 
 import importlib.resources
 import itertools
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+import re
+from collections.abc import AsyncIterator, Awaitable, Collection, Mapping, Sequence
 from typing import Any, Final, cast
 
 import msgspec
@@ -42,6 +43,7 @@ from streams.state.store import (
 
 LIBRARY: Final = importlib.resources.files("streams.state").joinpath("lara.lua").read_text()
 VERSION_LENGTH: Final = 16  # hexadecimal digits in front of every entity
+SCAN_PAGE: Final = 1000  # keys
 DAY_SECONDS: Final = 86_400
 STATE_HORIZON_SECONDS: Final = STATE_HORIZON_MS // 1000
 
@@ -59,9 +61,13 @@ class Keys:
         """What all keys of a shard begin with."""
         return self._bases[shard]
 
+    def entity_prefix(self, shard: int) -> str:
+        """What the keys of a shard's entities begin with."""
+        return f"{self._bases[shard]}:e:"
+
     def entity(self, key: str) -> str:
         """The key of an entity's string."""
-        return f"{self._bases[shard_of(key, self.shards)]}:e:{key}"
+        return self.entity_prefix(shard_of(key, self.shards)) + key
 
 
 def version_text(version: int) -> str:
@@ -137,6 +143,18 @@ class RedisStore:
             for key, blob in zip(names, blobs, strict=True)
             if blob is not None
         }
+
+    async def scan(self, kind: str) -> AsyncIterator[Mapping[str, Entity]]:
+        """As `Store.scan`: SCAN over the keys of each shard, `SCAN_PAGE` looked at in a round trip."""
+        for number in self._all():
+            prefix = self._keys.entity_prefix(number)
+            pattern, cursor = _literal(prefix) + f"{kind}:*", 0
+            while True:
+                cursor, names = await self._redis.scan(cursor, match=pattern, count=SCAN_PAGE)
+                keys = [cast(bytes, name).decode()[len(prefix) :] for name in names]
+                yield await self.load(keys)
+                if cursor == 0:
+                    break
 
     async def save(self, writes: Sequence[Write], term: Term, token: str) -> frozenset[str]:
         """As `Store.save`: one pipeline, one function call a shard."""
@@ -236,6 +254,11 @@ def _stored(entity: Entity) -> msgspec.Raw:
     """The entity's string, packed as msgpack text: Redis 7 unpacks no msgpack of type `bin`."""
     value = version_text(entity.version).encode() + encode(entity)
     return msgspec.Raw(b"\xdb" + len(value).to_bytes(4, "big") + value)
+
+
+def _literal(text: str) -> str:
+    """A text that a Redis pattern takes as it stands."""
+    return re.sub(r"([\\*?\[\]])", r"\\\1", text)
 
 
 def _field(partition: Partition) -> str:

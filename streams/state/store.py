@@ -10,7 +10,7 @@ Rules (the commit protocol; `docs/how-it-works.md` says what breaks without each
 """
 
 import binascii
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from attribution.engine import Write
@@ -72,6 +72,9 @@ class Store(Protocol):
 
     async def load(self, keys: Sequence[str]) -> Mapping[str, Entity]:
         """The entities that exist, in one round trip."""
+
+    def scan(self, kind: str) -> AsyncIterator[Mapping[str, Entity]]:
+        """Every entity of a kind, by page, in no order; one written meanwhile comes at least once."""
 
     async def save(self, writes: Sequence[Write], term: Term, token: str) -> frozenset[str]:
         """Write what can be written; returns the keys that were not. Marks due writes with `token`."""

@@ -7,7 +7,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from streams.commands.cli import Instant, main
+from streams.commands.cli import main
+from streams.commands.options import Instant
 from tests.building import at, encoded, retrieval
 
 

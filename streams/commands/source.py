@@ -1,0 +1,47 @@
+"""Where a question is answered from: event files, settled here and now, or the live state."""
+
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from attribution.entities import Entity
+from streams.commands.backtest import latest_event, lines_of, settle_lines
+from streams.connections import store_of
+from streams.settings import Settings
+from streams.state.store import Store
+
+
+class Source(NamedTuple):
+    """Entities to read, and the time by which they are judged: ms since the epoch."""
+
+    store: Store
+    latest: int
+
+    async def entity(self, key: str) -> Entity:
+        """One entity; one that nobody wrote is empty."""
+        return (await self.store.load([key])).get(key, Entity())
+
+    async def entities(self, kind: str) -> AsyncIterator[tuple[str, Entity]]:
+        """Every entity of a kind, each once, with its key."""
+        seen: set[str] = set()
+        async for page in self.store.scan(kind):
+            for key, entity in page.items():
+                if key not in seen:
+                    seen.add(key)
+                    yield key, entity
+
+
+@asynccontextmanager
+async def source(settings: Settings, files: Sequence[Path]) -> AsyncIterator[Source]:
+    """The state of some files as of their latest event, or, without files, the live state as of now."""
+    if files:
+        settled, _ = await settle_lines(lines_of(files), settings.semantics)
+        yield Source(settled, latest_event(settled.entities(), settings.semantics))
+        return
+    live = store_of(settings)
+    try:
+        yield Source(live, int(time.time() * 1000))
+    finally:
+        await live.close()
