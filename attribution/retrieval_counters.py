@@ -81,9 +81,10 @@ def _spent(retrieval: Retrieval, verdict: Verdict) -> dict[Counter, int]:
         known = [value for value in values if value is not None]
         amounts[counter(f"{what}_sum", stage)] = sum(known)
         amounts[counter(f"{what}_logged", stage)] = len(known)
-        if verdict.completed:
+        if verdict.completed and known:
             done = f"completed_{what}_sum"
             amounts[done] = amounts.get(done, 0) + sum(known)
+            amounts[f"completed_{what}_logged"] = 1
     return amounts
 
 

@@ -50,7 +50,10 @@ SECTION_5 = {
 # "Latency and tokens, where logged: sums and counts per stage and per completed task", without names there.
 UNNAMED = {
     "role surface stage": "lara_latency_ms_sum lara_latency_ms_logged lara_tokens_sum lara_tokens_logged",
-    "role surface": "lara_completed_latency_ms_sum lara_completed_tokens_sum",
+    "role surface": """
+        lara_completed_latency_ms_sum lara_completed_latency_ms_logged
+        lara_completed_tokens_sum lara_completed_tokens_logged
+    """,
 }
 CONTRACT = {
     name: labels

@@ -216,6 +216,7 @@ SETTLED = {
     **{"tokens_sum|action": 7004, "latency_ms_logged|retrieval": 71, "latency_ms_logged|action": 72},
     **{"tokens_logged|retrieval": 73, "tokens_logged|action": 74},
     **{"completed_latency_ms_sum": 7005, "completed_tokens_sum": 7006},
+    **{"completed_latency_ms_logged": 75, "completed_tokens_logged": 76},
 }
 YOUNG = {
     **{"retrievals": 10, "retrievals_evidenced|standard": 4},
@@ -290,6 +291,8 @@ VALUES = {
     ("lara_ctr_ratio", None): 0.2,
     ("lara_completed_latency_ms_sum", None): 7005,
     ("lara_completed_tokens_sum", None): 7006,
+    ("lara_completed_latency_ms_logged", None): 75,
+    ("lara_completed_tokens_logged", None): 76,
     ("lara_prompts", None): 200,
     ("lara_invocation_ratio", None): 0.75,
     ("lara_intent_labelled_prompts", None): 120,

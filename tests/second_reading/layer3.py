@@ -34,14 +34,10 @@ def spend_rows(labels: Labels, group: Sequence[Judged]) -> Iterator[Row]:
             spent = [one[what] for r in group for one in records(r) if one[what] is not None]
             yield row(f"lara_{what}_sum", {**labels, "stage": stage}, sum(map(round, spent)))
             yield row(f"lara_{what}_logged", {**labels, "stage": stage}, len(spent))
-        done = [
-            one[what]
-            for r in group
-            if r.completed
-            for one in (r.record, *r.credited)
-            if one[what] is not None
-        ]
-        yield row(f"lara_completed_{what}_sum", labels, sum(map(round, done)))
+        tasks = [[one[what] for one in (r.record, *r.credited)] for r in group if r.completed]
+        logged = [[round(spent) for spent in task if spent is not None] for task in tasks]
+        yield row(f"lara_completed_{what}_sum", labels, sum(map(sum, logged)))
+        yield row(f"lara_completed_{what}_logged", labels, len([task for task in logged if task]))
 
 
 def click_rows(labels: Labels, group: Sequence[Judged]) -> Iterator[Row]:
