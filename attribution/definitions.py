@@ -54,11 +54,23 @@ DEFAULT_DEFINITIONS: Final = (STRICT, STANDARD, BROAD)
 def read_definitions(document: object) -> tuple[Definition, ...]:
     """Definitions from a decoded file: `{"definition": [{"name": …, "version": …, "actions": […]}, …]}`.
 
-    The three of the contract are always there; a file adds to them or, by name, replaces one.
-    Raises `msgspec.ValidationError` or `ValueError` with the place of the mistake.
+    The three of the contract are always there; a file adds to them or, by name and under a new version,
+    replaces one. Raises `msgspec.ValidationError` or `ValueError` with the place of the mistake.
     """
     file = msgspec.convert(document, _DefinitionFile)
-    by_name = {definition.name: definition for definition in (*DEFAULT_DEFINITIONS, *file.definition)}
+    by_name = {definition.name: definition for definition in DEFAULT_DEFINITIONS}
+    named: set[str] = set()
+    for definition in file.definition:
+        known = by_name.get(definition.name, definition)
+        if definition.name in named:
+            raise ValueError(f"definition {definition.name} stands twice in the file")
+        if known.version == definition.version and known.digest != definition.digest:
+            raise ValueError(
+                f"definition {definition.name} says something else than version {known.version} does: "
+                "give it a new version"
+            )
+        named.add(definition.name)
+        by_name[definition.name] = definition
     return tuple(by_name.values())
 
 

@@ -1,14 +1,12 @@
 """What a deployment may configure of the meaning of its figures, as one frozen value.
 
-Two runs with the same events and the same `Semantics` have the same figures; its fingerprint is kept
+Two runs with the same events and the same `Semantics` have the same figures; it is kept
 beside the state, because state counted under one meaning cannot be continued under another.
 """
 
-import hashlib
 import unicodedata
 from typing import Final
 
-import msgspec
 from msgspec import Struct
 
 from attribution.definitions import DEFAULT_DEFINITIONS, STANDARD, Definition
@@ -72,11 +70,6 @@ class Semantics(Struct, frozen=True):
         """The signals that make F."""
         counted = self.inferred_research == "count"
         return tuple(signal for signal in FAILURE_SIGNALS if counted or signal != SHADOW_SIGNAL)
-
-    @property
-    def fingerprint(self) -> str:
-        """16 hexadecimal digits that change whenever a figure could."""
-        return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()[:16]
 
     def surface(self, sent: str | None) -> str:
         """The label of a surface: as configured, or `other`; absent is `unknown`."""

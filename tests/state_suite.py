@@ -11,7 +11,8 @@ from attribution.engine import Write
 from attribution.entities import NOBODY, Entity
 from attribution.semantics import Semantics
 from metrics.buckets import Span
-from streams.state.store import Due, OtherMeaning, Partition, Refused
+from streams.state.meaning import OtherMeaning
+from streams.state.store import Due, Partition, Refused
 from tests.properties import running
 from tests.properties.schedule import run
 from tests.properties.strategies import BASE, DAY, streams

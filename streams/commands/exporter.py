@@ -10,7 +10,7 @@ from redis import RedisError
 from metrics.exporter import QualityCollector, serve
 from streams.connections import reader_of
 from streams.settings import Settings, published
-from streams.state.store import OtherMeaning
+from streams.state.meaning import OtherMeaning
 
 log = structlog.get_logger()
 

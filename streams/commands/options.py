@@ -56,7 +56,8 @@ def plain_errors() -> Iterator[None]:
 
     from streams.commands.backtest import NotKnown
     from streams.services import ServiceError
-    from streams.state.store import OtherMeaning, UnsafeStore
+    from streams.state.meaning import OtherMeaning
+    from streams.state.store import UnsafeStore
 
     try:
         yield

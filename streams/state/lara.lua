@@ -3,7 +3,7 @@
 -- The state functions of lara. Loaded into every primary; the library's name carries its version.
 --
 -- Keys of one shard, all under its hash tag, `base` = "<prefix>:{sNN}":
---   base:meta          hash    floor, run_id, fingerprint
+--   base:meta          hash    floor, run_id, meaning
 --   base:e:<key>       string  16 hex digits of the version, then the entity
 --   base:m:<hour>      hash    "<minute of the hour>|<counter>" -> count
 --   base:h:<day>       hash    "<hour of the day>|<counter>" -> count
@@ -31,21 +31,21 @@ local function add(key, field, delta)
   end
 end
 
--- term(base; run id, candidate floor, fingerprint) -> {floor, fingerprint of the state}
+-- term(base; run id, candidate floor, meaning) -> {floor, meaning of the state}
 -- A server with another run id than the one noted has restarted: its floor rises.
 local function term(keys, args)
   local meta = keys[1] .. ':meta'
-  local noted = redis.call('HMGET', meta, 'run_id', 'floor', 'fingerprint')
-  local fingerprint = noted[3] or args[3]
+  local noted = redis.call('HMGET', meta, 'run_id', 'floor', 'meaning')
+  local meaning = noted[3] or args[3]
   if noted[1] ~= args[1] then
     local floor = args[2]
     if noted[2] and tonumber(noted[2]) >= tonumber(floor) then
       floor = string.format('%.0f', tonumber(noted[2]) + 1)
     end
-    redis.call('HSET', meta, 'run_id', args[1], 'floor', floor, 'fingerprint', fingerprint)
-    return {floor, fingerprint}
+    redis.call('HSET', meta, 'run_id', args[1], 'floor', floor, 'meaning', meaning)
+    return {floor, meaning}
   end
-  return {noted[2], fingerprint}
+  return {noted[2], meaning}
 end
 
 -- commit(base; packed {floor, token, entity ttl, bucket ttl, writes, deltas, due}) -> {"refused"} | {"lost"} | {"written"}

@@ -11,11 +11,11 @@ from attribution.engine import Write
 from attribution.entities import Entity, decode, encode, split_key
 from attribution.semantics import Semantics
 from metrics.buckets import Counters, MinuteBuckets, Span
+from streams.state.meaning import check_meaning, meaning_of
 from streams.state.store import (
     NOTHING_FRESH,
     Due,
     Fresh,
-    OtherMeaning,
     Partition,
     Refused,
     Term,
@@ -40,7 +40,7 @@ class State:
 
     def __init__(self, shards: int = 8) -> None:
         self.shards = [_Shard() for _ in range(shards)]
-        self.fingerprint: str | None = None
+        self.meaning: str | None = None
         self.restarts = 0
         self.restarted = False
 
@@ -49,8 +49,8 @@ class MemoryStore:
     """A `Store` in one process. Several may share one `state`, as workers share a server."""
 
     def __init__(self, semantics: Semantics, state: State | None = None) -> None:
-        self._fingerprint = semantics.fingerprint
         self._state = state or State()
+        self._meaning = meaning_of(semantics, len(self._state.shards))
 
     @property
     def _shards(self) -> list[_Shard]:
@@ -58,9 +58,8 @@ class MemoryStore:
 
     async def open(self) -> Term:
         """As `Store.open`."""
-        self._state.fingerprint = self._state.fingerprint or self._fingerprint
-        if self._state.fingerprint != self._fingerprint:
-            raise OtherMeaning(f"the state has {self._state.fingerprint}, not {self._fingerprint}")
+        self._state.meaning = self._state.meaning or self._meaning
+        check_meaning(self._state.meaning, self._meaning)
         if self._state.restarted:
             for shard in self._shards:
                 shard.floor = self._state.restarts * WRITES_A_RESTART

@@ -14,8 +14,8 @@ from redis import Redis
 
 from attribution.semantics import Semantics
 from metrics.buckets import Counters, Span
+from streams.state.meaning import check_meaning, meaning_of
 from streams.state.redis_store import Keys
-from streams.state.store import OtherMeaning, meaning_of, other_meaning
 
 HOUR_MINUTES: Final = 60
 DAY_HOURS: Final = 24
@@ -75,10 +75,10 @@ class RedisBuckets:
         for number in range(self._keys.shards):
             pipeline.zrange(f"{self._keys.base(number)}:hours", 0, -1)
             pipeline.hgetall(f"{self._keys.base(number)}:total")
-        pipeline.hget(f"{self._keys.base(0)}:meta", "fingerprint")
+        pipeline.hget(f"{self._keys.base(0)}:meta", "meaning")
         *answers, meaning = pipeline.execute()
-        if meaning is not None and meaning.decode() != self._meaning:
-            raise OtherMeaning(other_meaning(meaning.decode(), self._meaning))
+        if meaning is not None:
+            check_meaning(meaning.decode(), self._meaning)
         totals: dict[str, int] = {}
         for counters in answers[1::2]:
             _add(totals, ((name.decode(), int(value)) for name, value in counters.items()))

@@ -24,20 +24,18 @@ from redis.backoff import NoBackoff
 from attribution.engine import Write
 from attribution.entities import Entity, decode, encode
 from attribution.semantics import STATE_HORIZON_MS, Semantics
+from streams.state.meaning import check_meaning, meaning_of
 from streams.state.store import (
     NOTHING_FRESH,
     Clock,
     Due,
     Fresh,
-    OtherMeaning,
     Partition,
     Refused,
     Term,
     UnsafeStore,
     by_shard,
     floor_from_clock,
-    meaning_of,
-    other_meaning,
     shard_of,
 )
 
@@ -89,7 +87,7 @@ class RedisStore:
         slack_days: int = 14,
     ) -> None:
         self._keys = Keys(prefix, shards)
-        self._fingerprint = meaning_of(semantics, shards)
+        self._meaning = meaning_of(semantics, shards)
         self._clock = clock
         self._run_id: str | None = None
         self._entity_ttl = STATE_HORIZON_SECONDS + slack_days * DAY_SECONDS
@@ -118,10 +116,9 @@ class RedisStore:
         run_id = str(information["run_id"])
         await self._redis.function_load(LIBRARY, replace=True)
         floor = str(floor_from_clock(self._clock()))
-        answers = await self._each("term", {n: [run_id, floor, self._fingerprint] for n in self._all()})
-        for _, fingerprint in answers.values():
-            if fingerprint.decode() != self._fingerprint:
-                raise OtherMeaning(other_meaning(fingerprint.decode(), self._fingerprint))
+        answers = await self._each("term", {n: [run_id, floor, self._meaning] for n in self._all()})
+        for _, meaning in answers.values():
+            check_meaning(meaning.decode(), self._meaning)
         self._run_id = run_id
         return Term(tuple(int(answers[number][0]) for number in self._all()))
 

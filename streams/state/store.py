@@ -15,7 +15,6 @@ from typing import NamedTuple, Protocol
 
 from attribution.engine import Write
 from attribution.entities import Entity
-from attribution.semantics import Semantics
 
 
 class Partition(NamedTuple):
@@ -27,10 +26,6 @@ class Partition(NamedTuple):
 
 class Refused(Exception):
     """The shard's floor moved: its server restarted. Seek to the watermarks and begin again."""
-
-
-class OtherMeaning(Exception):
-    """The state was counted under other semantics than these; counting on would mix two meanings."""
 
 
 class UnsafeStore(Exception):
@@ -90,19 +85,6 @@ class Store(Protocol):
 
     async def clear(self, published: Mapping[Due, int]) -> None:
         """Take back marks whose token and entity version (the value) are still those published."""
-
-
-def meaning_of(semantics: Semantics, shards: int) -> str:
-    """What state must have been counted under to be continued: the semantics, and the number of shards."""
-    return f"{semantics.fingerprint}/{shards}"
-
-
-def other_meaning(theirs: str, ours: str) -> str:
-    """The sentence for whoever changed a setting that the state does not follow."""
-    return (
-        f"the state was counted under other settings ({theirs}) than these ({ours}): restore the settings "
-        "that change figures, or count anew (docs/operating.md)"
-    )
 
 
 def shard_of(key: str, shards: int) -> int:

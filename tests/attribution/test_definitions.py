@@ -12,6 +12,7 @@ from attribution.definitions import (
     read_definitions,
 )
 from streams.settings import read_settings
+from streams.state.meaning import meaning_of
 from tests.building import retrieval, settle, user
 
 USER_VERBS = (
@@ -144,5 +145,27 @@ def test_a_fourth_definition_is_another_meaning(tmp_path):
     """State counted without it cannot be continued with it."""
     path = tmp_path / "definitions.toml"
     path.write_text(FILE)
-    assert read_settings(definitions_file=path).semantics.fingerprint != read_settings().semantics.fingerprint
+    found, default = (
+        settings.semantics for settings in (read_settings(definitions_file=path), read_settings())
+    )
+    assert meaning_of(found, 8) != meaning_of(default, 8)
     assert read_settings().semantics.definitions == DEFAULT_DEFINITIONS
+
+
+def test_a_definition_that_says_something_else_under_the_same_version_is_refused():
+    """Whoever reads the figures could not tell the two apart: changing one is a new version."""
+    changed = {"name": "standard", "version": 1, "actions": ["export"]}
+    with pytest.raises(ValueError, match="standard says something else than version 1 does: give it a new"):
+        read_definitions({"definition": [changed]})
+    found = read_definitions({"definition": [changed | {"version": 2}]})
+    assert [one.version for one in found if one.name == "standard"] == [2]
+
+
+def test_the_same_definition_may_be_written_out_again_but_not_twice():
+    """A file that repeats a definition of the contract says nothing new; one that names it twice is a mistake."""
+    same = {"name": "strict", "version": 1, "actions": ["download", "share", "export"]}
+    assert {one.digest for one in read_definitions({"definition": [same]})} == {
+        one.digest for one in DEFAULT_DEFINITIONS
+    }
+    with pytest.raises(ValueError, match="strict stands twice"):
+        read_definitions({"definition": [same, same | {"version": 2}]})

@@ -350,7 +350,9 @@ def test_a_completed_task_spent_what_its_retrieval_and_the_actions_credited_to_i
 def test_a_completed_task_that_logged_nothing_is_not_in_the_count_of_those_that_did():
     """A logged 0 is logged; the mean per completed task divides by those that logged something."""
     nothing, zero = (
-        spent(contributed(retrieval(latency_ms=logged), Offer(act("export", asset_id="a1"), "explicit", ROUTE)))
+        spent(
+            contributed(retrieval(latency_ms=logged), Offer(act("export", asset_id="a1"), "explicit", ROUTE))
+        )
         for logged in (None, 0)
     )
     assert "completed_latency_ms_logged" not in nothing

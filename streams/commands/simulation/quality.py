@@ -103,6 +103,6 @@ def spending(members: list[Scored], base: Labels) -> Iterator[Row]:
             yield row(f"lara_{what}_sum", base | {"stage": stage}, sum(logged))
             yield row(f"lara_{what}_logged", base | {"stage": stage}, len(logged))
         done = [member.book for member in members if member.book.completed]
-        spents = [[one[what] for one in (book.spent, *book.spent_on) if what in one] for book in done]
-        yield row(f"lara_completed_{what}_sum", base, sum(map(sum, spents)))
-        yield row(f"lara_completed_{what}_logged", base, sum(map(bool, spents)))
+        tasks = [[one[what] for one in (book.spent, *book.spent_on) if what in one] for book in done]
+        yield row(f"lara_completed_{what}_sum", base, sum(map(sum, tasks)))
+        yield row(f"lara_completed_{what}_logged", base, sum(map(bool, tasks)))
