@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from attribution.contribution import Counter, difference
+from attribution.corrections import Correction, correction
 from attribution.entities import NOBODY, Entity, key_of, split_key, with_message, with_record
 from attribution.events import Event, Prompt, Retrieval, identity, request_of, type_of
 from attribution.exclusion import excluded_by_itself
@@ -39,6 +40,7 @@ class Write(NamedTuple):
     entity: Entity
     deltas: Mapping[tuple[int, Counter], int]
     due: bool
+    correction: Correction | None = None
 
 
 class Save(NamedTuple):
@@ -188,10 +190,17 @@ class _Batch:
             return None
         kind, (_, name) = KINDS[split_key(key)[0]], split_key(key)
         contributions = (kind.contribute(name, entity, self._semantics) for entity in (before, after))
-        due = kind.outputs(name, before, self._semantics) != kind.outputs(name, after, self._semantics)
+        said, says = (kind.outputs(name, entity, self._semantics) for entity in (before, after))
         version = max(before.version + 1, self._floor(key))
         entity = after._replace(version=version, former=self._former(key, before, after))
-        return Write(key, before.version, entity, difference(*contributions), due)
+        corrected = self._correction(key, after, says) if said != says else None
+        return Write(key, before.version, entity, difference(*contributions), said != says, corrected)
+
+    def _correction(self, key: str, after: Entity, says: Sequence[Output]) -> Correction | None:
+        """From what was said before this batch: what was said in between was announced to nobody."""
+        baseline = self._held[key].baseline
+        said = outputs_of(key, baseline, self._semantics)
+        return correction(baseline, after, [one.record for one in said], [one.record for one in says])
 
     def _former(self, key: str, before: Entity, after: Entity) -> frozenset[Address]:
         """Addresses that some layer of the entity once told something, and now tells nothing."""

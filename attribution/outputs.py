@@ -3,14 +3,16 @@
 Rules:
 - Every record has a key and the version of the entity it was read from: the newest version of a key is true.
 - An action or retrieval that is excluded says so: the figures no longer hold what may have been said before.
+- What a record `replaces` is added when it is sent (`corrections.py`): it is no part of the state.
 - A record that lost its identity to another (`…_id_reused`) is a dead letter of the entity that decided so.
 """
 
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple, TypeAlias, cast
 
 from msgspec import Struct
 
 from attribution import actions, retrievals
+from attribution.corrections import Correction
 from attribution.entities import Entity
 from attribution.events import Action, Event, Retrieval, identity, request_of, role_of, type_of
 from attribution.ranking import BILLION
@@ -37,6 +39,7 @@ class Attribution(Struct, frozen=True, kw_only=True, omit_defaults=True):
     document_id: str | None = None
     consumed_asset_id: str | None = None
     version: int = 0
+    replaces: Correction | None = None
 
 
 class Withdrawn(Struct, frozen=True, kw_only=True):
@@ -45,6 +48,7 @@ class Withdrawn(Struct, frozen=True, kw_only=True):
     action_id: str
     resolution: str = "withdrawn"
     version: int = 0
+    replaces: Correction | None = None
 
 
 class Credit(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -86,6 +90,7 @@ class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     goal_reached: bool | None = None
     credits: tuple[Credit, ...] = ()
     version: int = 0
+    replaces: Correction | None = None
 
 
 class Reused(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -101,12 +106,15 @@ class Reused(Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: int = 0
 
 
+Record: TypeAlias = Attribution | Withdrawn | Outcome | Reused
+
+
 class Output(NamedTuple):
     """One record for an output topic; the announcer puts the entity's version into it."""
 
     topic: str
     key: str
-    record: Attribution | Withdrawn | Outcome | Reused
+    record: Record
 
 
 def of_action(identity: str, entity: Entity, semantics: Semantics) -> list[Output]:

@@ -150,8 +150,12 @@ class StatePipeline:
         settled = await self._timed(
             "settle", lambda: drive(decoded.events, self._semantics, self._store, term, token)
         )
-        outputs = {key: outputs_of(key, entity, self._semantics) for key, entity in settled.due.items()}
-        letters = [one for key, found in outputs.items() for one in letters_of(found, settled.due[key])]
+        outputs = {due: outputs_of(due.key, entity, self._semantics) for due, entity in settled.due.items()}
+        letters = [
+            one
+            for due, found in outputs.items()
+            for one in letters_of(found, settled.due[due], due.correction)
+        ]
         await self._timed("publish", lambda: self._publisher.publish([*decoded.letters, *letters]))
         marks = {fetched.source: fetched.next_position for fetched in batches}
         watermarks = {Partition(*partition): at for partition, at in marks.items()}
@@ -160,7 +164,7 @@ class StatePipeline:
         await self._timed("advance", lambda: self._store.advance(watermarks, term, fresh))
         self._marks.update({tp: max(at, self._marks[tp]) for tp, at in marks.items() if tp in self._marks})
         self._raised.update(marks)
-        published = {Due(key, token): entity.version for key, entity in settled.due.items()}
+        published = {due: entity.version for due, entity in settled.due.items()}
         await self._patiently(lambda: self._store.clear(published))
         self._count(batches, decoded, settled)
         for delay in evidence_delays(record for found in outputs.values() for _, _, record in found):
@@ -215,9 +219,7 @@ class StatePipeline:
             raise Refused("found while idle")
         self._note_lag()
         oldest = self._clock() * 1000 - SWEEP_AGE_MS
-        left = [
-            due for due in await self._store.due(SWEEP_LIMIT) if int(due.token.partition("/")[0]) < oldest
-        ]
+        left = [due for due in await self._store.due(SWEEP_LIMIT) if due.set_at < oldest]
         if left:
             await self._announce(left)
 
@@ -238,8 +240,9 @@ class StatePipeline:
         entities: Mapping[str, Entity] = await self._store.load([due.key for due in left])
         letters = [
             letter
-            for key, entity in entities.items()
-            for letter in letters_of(outputs_of(key, entity, self._semantics), entity)
+            for due in left
+            if (entity := entities.get(due.key))
+            for letter in letters_of(outputs_of(due.key, entity, self._semantics), entity, due.correction)
         ]
         await self._publisher.publish(letters)
         await self._store.clear({due: entities[due.key].version for due in left if due.key in entities})

@@ -14,8 +14,9 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 from aiokafka.structs import ConsumerRecord
 
+from attribution.corrections import Correction
 from attribution.entities import Entity
-from attribution.outputs import DEADLETTERS, Attribution, Outcome, Output
+from attribution.outputs import DEADLETTERS, Attribution, Outcome, Output, Record, Reused
 from attribution.parsing import Rejected
 
 
@@ -66,16 +67,20 @@ class KafkaPublisher:
         await self._producer.stop()
 
 
-def letters_of(outputs: Iterable[Output], entity: Entity) -> list[Letter]:
-    """An entity's outputs with its version."""
+def letters_of(
+    outputs: Iterable[Output], entity: Entity, correction: Correction | None = None
+) -> list[Letter]:
+    """An entity's outputs with its version, and with what they correct."""
     return [
-        Letter(
-            topic,
-            key.encode(),
-            msgspec.json.encode(msgspec.structs.replace(record, version=entity.version)),
-        )
+        Letter(topic, key.encode(), msgspec.json.encode(_versioned(record, entity.version, correction)))
         for topic, key, record in outputs
     ]
+
+
+def _versioned(record: Record, version: int, correction: Correction | None) -> Record:
+    if isinstance(record, Reused):
+        return msgspec.structs.replace(record, version=version)
+    return msgspec.structs.replace(record, version=version, replaces=correction)
 
 
 def evidence_delays(records: Iterable[object]) -> list[float]:

@@ -7,14 +7,14 @@ from attribution.engine import Load, settle
 from attribution.entities import Entity
 from attribution.events import Event
 from attribution.semantics import Semantics
-from streams.state.store import Store, Term
+from streams.state.store import Due, Store, Term, due_of
 
 
 class Settled(NamedTuple):
     """What became of a batch: each event's disposition, and the entities whose outputs are due."""
 
     dispositions: list[str]
-    due: Mapping[str, Entity]
+    due: Mapping[Due, Entity]
     retries: int
 
 
@@ -29,13 +29,13 @@ async def drive(
     settling = settle(events, semantics, term.floor)
     answer: object = None
     saved: dict[str, Entity] = {}
-    due: set[str] = set()
+    due: dict[str, Due] = {}
     retries = 0
     while True:
         try:
             request = settling.send(answer)
         except StopIteration as finished:
-            return Settled(list(finished.value), {key: saved[key] for key in due}, retries)
+            return Settled(list(finished.value), {mark: saved[key] for key, mark in due.items()}, retries)
         if isinstance(request, Load):
             answer = await store.load(request.keys)
         else:
@@ -43,4 +43,4 @@ async def drive(
             retries += len(lost)
             written = [write for write in request.writes if write.key not in lost]
             saved.update((write.key, write.entity) for write in written)
-            due.update(write.key for write in written if write.due)
+            due.update((write.key, due_of(write, token)) for write in written if write.due)

@@ -9,7 +9,7 @@
 --   base:h:<day>       hash    "<hour of the day>|<counter>" -> count
 --   base:total         hash    "<counter>" -> count, over all time
 --   base:hours         zset    the hours that have a bucket
---   base:due           hash    entity key -> token
+--   base:due           hash    entity key -> who set the mark and when, and what is corrected
 --   base:watermarks    hash    "<topic>/<partition>" -> next offset
 --   base:fresh         hash    "<type>/event", "<type>/commit" -> newest, in ms (shard 0 only)
 --
@@ -48,11 +48,11 @@ local function term(keys, args)
   return {noted[2], meaning}
 end
 
--- commit(base; packed {floor, token, entity ttl, bucket ttl, writes, deltas, due}) -> {"refused"} | {"lost"} | {"written"}
---   writes: key, expected version, value, … ; deltas: minute, counter, delta, … ; due: key, …
+-- commit(base; packed {floor, entity ttl, bucket ttl, writes, deltas, due}) -> {"refused"} | {"lost"} | {"written"}
+--   writes: key, expected version, value, … ; deltas: minute, counter, delta, … ; due: key, mark, …
 local function commit(keys, args)
   local base = keys[1]
-  local floor, token, entity_ttl, bucket_ttl, writes, deltas, due = unpack(cmsgpack.unpack(args[1]))
+  local floor, entity_ttl, bucket_ttl, writes, deltas, due = unpack(cmsgpack.unpack(args[1]))
   if floor_of(base) ~= floor then
     return {'refused'}
   end
@@ -81,8 +81,8 @@ local function commit(keys, args)
       redis.call('ZADD', base .. ':hours', hour, hour)
     end
   end
-  for i = 1, #due do
-    redis.call('HSET', base .. ':due', due[i], token)
+  for i = 1, #due, 2 do
+    redis.call('HSET', base .. ':due', due[i], due[i + 1])
   end
   return {'written'}
 end
@@ -109,7 +109,7 @@ local function advance(keys, args)
   return {'written'}
 end
 
--- clear(base; packed {key, token, version, …}): takes back the marks that nobody renewed meanwhile.
+-- clear(base; packed {key, mark, version, …}): takes back the marks that nobody renewed meanwhile.
 local function clear(keys, args)
   local base = keys[1]
   local published = cmsgpack.unpack(args[1])

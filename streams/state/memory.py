@@ -20,6 +20,7 @@ from streams.state.store import (
     Refused,
     Term,
     by_shard,
+    due_of,
     shard_of,
 )
 
@@ -104,7 +105,7 @@ class MemoryStore:
             for (minute, counter), delta in write.deltas.items():
                 shard.buckets.add(minute, counter, delta)
             if write.due:
-                shard.due[write.key] = token
+                shard.due[write.key] = due_of(write, token).mark
         return True
 
     def _check(self, number: int, term: Term) -> None:
@@ -130,13 +131,13 @@ class MemoryStore:
 
     async def due(self, limit: int) -> list[Due]:
         """As `Store.due`."""
-        return [Due(key, token) for shard in self._shards for key, token in list(shard.due.items())[:limit]]
+        return [Due(*found) for shard in self._shards for found in list(shard.due.items())[:limit]]
 
     async def clear(self, published: Mapping[Due, int]) -> None:
         """As `Store.clear`."""
-        for (key, token), version in published.items():
+        for (key, mark), version in published.items():
             shard = self._shard(key)
-            if shard.due.get(key) == token and shard.entities.get(key, (0, b""))[0] == version:
+            if shard.due.get(key) == mark and shard.entities.get(key, (0, b""))[0] == version:
                 del shard.due[key]
 
     def sums(self, spans: Sequence[Span]) -> list[Counters]:

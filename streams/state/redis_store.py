@@ -35,6 +35,7 @@ from streams.state.store import (
     Term,
     UnsafeStore,
     by_shard,
+    due_of,
     floor_from_clock,
     shard_of,
 )
@@ -179,8 +180,8 @@ class RedisStore:
             for (minute, counter), delta in write.deltas.items()
             for part in (minute, counter, delta)
         ]
-        due = [write.key for write in writes if write.due]
-        return _pack([str(floor), token, self._entity_ttl, self._bucket_ttl, entities, deltas, due])
+        due = [part for write in writes if write.due for part in due_of(write, token)]
+        return _pack([str(floor), self._entity_ttl, self._bucket_ttl, entities, deltas, due])
 
     async def advance(self, marks: Mapping[Partition, int], term: Term, fresh: Fresh = NOTHING_FRESH) -> None:
         """As `Store.advance`."""
@@ -220,14 +221,14 @@ class RedisStore:
             pipeline.hrandfield(f"{self._keys.base(number)}:due", limit, withvalues=True)
         found = await pipeline.execute()
         flat = [text.decode() for fields in found for text in fields]
-        return [Due(key, token) for key, token in zip(flat[::2], flat[1::2], strict=True)]
+        return [Due(key, mark) for key, mark in zip(flat[::2], flat[1::2], strict=True)]
 
     async def clear(self, published: Mapping[Due, int]) -> None:
         """As `Store.clear`."""
         flat: dict[int, list[str]] = {}
-        for (key, token), version in published.items():
+        for (key, mark), version in published.items():
             shard = flat.setdefault(shard_of(key, self._keys.shards), [])
-            shard += [key, token, version_text(version)]
+            shard += [key, mark, version_text(version)]
         await self._each("clear", {number: [_pack(parts)] for number, parts in flat.items()})
 
     async def close(self) -> None:

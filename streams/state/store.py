@@ -13,6 +13,9 @@ import binascii
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+import msgspec
+
+from attribution.corrections import Correction
 from attribution.engine import Write
 from attribution.entities import Entity
 
@@ -43,10 +46,27 @@ class Term(NamedTuple):
 
 
 class Due(NamedTuple):
-    """A mark that an entity's outputs are to be published."""
+    """A mark that an entity's outputs are to be published: who set it and when, and what they correct."""
 
     key: str
-    token: str
+    mark: str
+
+    @property
+    def set_at(self) -> int:
+        """Milliseconds since the epoch."""
+        return int(self.mark.partition("/")[0])
+
+    @property
+    def correction(self) -> Correction | None:
+        """What is corrected, if anything."""
+        _, _, found = self.mark.partition(" ")
+        return msgspec.json.decode(found, type=Correction) if found else None
+
+
+def due_of(write: Write, token: str) -> Due:
+    """The mark of a write. A token is `<milliseconds>/<worker>`, without a space."""
+    text = "" if write.correction is None else f" {msgspec.json.encode(write.correction).decode()}"
+    return Due(write.key, token + text)
 
 
 Fresh = Mapping[str, tuple[int, int]]  # event type -> newest event time, newest commit time (ms)
@@ -84,7 +104,7 @@ class Store(Protocol):
         """Some marks, at most `limit` a shard."""
 
     async def clear(self, published: Mapping[Due, int]) -> None:
-        """Take back marks whose token and entity version (the value) are still those published."""
+        """Take back marks whose text and entity version (the value) are still those published."""
 
 
 def shard_of(key: str, shards: int) -> int:

@@ -51,9 +51,11 @@ async def run_with_a_kill(fleet: Fleet, records: list[Record]) -> None:
 
 
 def plain(records: dict[str, dict]) -> dict[str, dict]:
-    """Records as JSON knows them, without versions, and without actions that were withdrawn again."""
+    """Records as JSON knows them, without what tells of arrival (versions, corrections), and of withdrawn
+    actions."""
     there = {key: body for key, body in records.items() if body.get("resolution") != "withdrawn"}
-    return json.loads(json.dumps({key: {**body, "version": 0} for key, body in there.items()}))
+    apart = {"version": 0, "replaces": None}
+    return json.loads(json.dumps({key: {**body, **apart} for key, body in there.items()}))
 
 
 async def compare(fleet: Fleet, file: Path, as_of: str) -> None:

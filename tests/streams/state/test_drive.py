@@ -14,5 +14,5 @@ async def test_an_action_that_moves_is_announced_for_the_old_and_the_new_retriev
     before = await drive(first, DEFAULT, store, term, "t")
     earlier = events(placement(source_retrieval_id="r2", seconds=10))
     after = await drive(earlier, DEFAULT, store, term, "t")
-    assert {"retrieval:r1", "action:x"} <= before.due.keys()
-    assert {"retrieval:r1", "retrieval:r2", "action:x"} == set(after.due)
+    assert {"retrieval:r1", "action:x"} <= {due.key for due in before.due}
+    assert {"retrieval:r1", "retrieval:r2", "action:x"} == {due.key for due in after.due}
