@@ -30,6 +30,7 @@ from streams.commands.cli import main
 from streams.commands.replay import KINDS
 from streams.settings import RETENTION_DAYS, settings_markdown
 from streams.topics import RETENTION_MS, TOPICS, configuration
+from tests import similar_queries
 
 ROOT: Final = Path(__file__).parents[1]
 WIDTH: Final = 100  # of help texts
@@ -265,6 +266,11 @@ def readme_explain() -> str:
     )
 
 
+def similar_queries_markdown() -> str:
+    """How the shadow signal of a similar query agrees with labelled pairs."""
+    return table(similar_queries.HEADINGS, similar_queries.rows())
+
+
 SECTIONS: Final[Mapping[str, Callable[[], str]]] = {
     "layers": layers_markdown,
     "topics": statement_topics_markdown,
@@ -275,10 +281,14 @@ SECTIONS: Final[Mapping[str, Callable[[], str]]] = {
     "cli": cli_markdown,
     "backtest": readme_backtest,
     "explain": readme_explain,
+    "similar": similar_queries_markdown,
 }
 PAGES: Final = (
     "README.md",
-    *(f"docs/{name}.md" for name in ("how-it-works", "settings", "definitions", "topics", "cli")),
+    *(
+        f"docs/{name}.md"
+        for name in ("how-it-works", "settings", "definitions", "topics", "cli", "decisions")
+    ),
 )
 
 

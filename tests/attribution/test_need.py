@@ -4,6 +4,7 @@ import pytest
 
 from attribution.need import similar, speak_research, words
 from attribution.statements import Address, Fired, Researched
+from tests import similar_queries
 from tests.building import DAY, DEFAULT, MINUTE, at, entity, retrieval, settle, user
 
 SETTLED = {"cohort": "settled"}
@@ -248,3 +249,16 @@ def test_the_shadow_is_published_and_not_counted():
     assert found.figure(name, **SETTLED, signal="researched_inferred") == 1
     assert found.figure(name, **SETTLED, signal="researched") == 0
     assert found.figure("lara_retrievals_failed", **SETTLED) == 0
+
+
+def test_similar_queries_agree_with_labelled_pairs_beyond_chance_in_every_script():
+    """The figures are printed in docs/decisions.md, which another test compares."""
+    for row in similar_queries.rows():
+        assert float(row[-1]) > 0.3, dict(zip(similar_queries.HEADINGS, row, strict=True))
+
+
+def test_kappa_is_0_where_signal_and_label_agree_by_chance_and_1_where_always():
+    """Cohen's kappa on counts whose value is known."""
+    assert similar_queries.Agreement(25, 25, 25, 25).kappa == 0
+    assert similar_queries.Agreement(3, 0, 0, 7).kappa == 1
+    assert similar_queries.Agreement(20, 5, 10, 15).kappa == pytest.approx(0.4)

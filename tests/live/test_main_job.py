@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,31 @@ from attribution.parsing import Rejected, parse
 from attribution.semantics import Semantics
 from streams.commands.replay import Ends, Record, records_of, send
 from streams.commands.simulator import COVERAGE, simulate
+from streams.commands.simulator import Record as Made
+from streams.settings import Settings
 from tests.live.fleet import Fleet, figures_of, lara, newest_outputs, settings_for
 from tests.properties import running
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 SECONDS = 10.0  # over which a stream is sent, so that a kill meets it half way
 AS_OF = "2026-11-01"
+START = 1_772_445_600_000  # of simulated time, and its end 26 hours later
+END = START + 26 * 3_600_000
+
+
+def simulated(seed: int, prompts: int) -> list[Record]:
+    """The records of a simulated stream in which every rule is met."""
+    made, _ = simulate(seed=seed, start_ms=START, end_ms=END, prompts=prompts, rates=COVERAGE)
+    return records_made(made)
+
+
+def records_made(made: Sequence[Made]) -> list[Record]:
+    return [Record(one.topic_type + "s", one.value, one.ts, one.key) for one in made]
+
+
+def lines_of(records: Sequence[Record]) -> bytes:
+    """What of the records a file of lines can hold: no null values, none with a line feed."""
+    return b"\n".join(one.value for one in records if one.value and b"\n" not in one.value)
 
 
 def shuffled_twice(records: list[Record], seed: int) -> list[Record]:
@@ -89,31 +109,45 @@ async def test_a_real_log_gives_the_figures_of_a_backtest(name, bootstrap, redis
 
 async def test_a_simulated_stream_gives_the_figures_of_a_backtest(bootstrap, redis_url, prefix, tmp_path):
     """Every rule, grade and definition at least 50 times, shuffled, sent twice, killed: still exact."""
-    start = 1_772_445_600_000
-    made, truth = simulate(
-        seed=1, start_ms=start, end_ms=start + 26 * 3_600_000, prompts=6000, rates=COVERAGE
-    )
+    made, truth = simulate(seed=1, start_ms=START, end_ms=END, prompts=6000, rates=COVERAGE)
     rare = {what: times for what, times in truth.occurrences().items() if times < 50}
     assert not rare
     file = tmp_path / "simulated.jsonl"
-    file.write_bytes(b"\n".join(one.value for one in made if one.value and b"\n" not in one.value))
-    records = shuffled_twice(
-        [Record(one.topic_type + "s", one.value, one.ts, one.key) for one in made], seed=2
-    )
+    file.write_bytes(lines_of(records_made(made)))
+    records = shuffled_twice(records_made(made), seed=2)
     async with Fleet(settings_for(bootstrap, redis_url, prefix), tmp_path) as fleet:
         await run_with_a_kill(fleet, records)
-        await compare(fleet, file, str(start + 26 * 3_600_000))
+        await compare(fleet, file, str(END))
+
+
+@pytest.mark.prove
+async def test_twenty_simulated_streams_in_the_same_topics(bootstrap, redis_url, prefix, tmp_path):
+    """Twenty seeds laid over each other, ids apart and times together: shuffled, sent twice, killed, exact."""
+    await laid_over_each_other(range(1, 21), 1000, settings_for(bootstrap, redis_url, prefix), tmp_path)
+
+
+async def test_three_simulated_streams_in_the_same_topics(bootstrap, redis_url, prefix, tmp_path):
+    """The daily slice of the twenty."""
+    await laid_over_each_other(range(1, 4), 400, settings_for(bootstrap, redis_url, prefix), tmp_path)
+
+
+async def laid_over_each_other(seeds: range, prompts: int, settings: Settings, directory: Path) -> None:
+    """Send several streams through one fleet as if they were one."""
+    records = [record for seed in seeds for record in simulated(seed, prompts)]
+    file = directory / "simulated.jsonl"
+    file.write_bytes(lines_of(records))
+    async with Fleet(settings, directory) as fleet:
+        await run_with_a_kill(fleet, shuffled_twice(records, seed=3))
+        await compare(fleet, file, str(END))
 
 
 async def test_a_worker_that_joins_and_leaves_in_order_changes_nothing(
     bootstrap, redis_url, prefix, tmp_path
 ):
     """A third worker joins and stops on SIGTERM with code 0, and transactions leave holes: still exact."""
-    start = 1_772_445_600_000
-    made, _ = simulate(seed=5, start_ms=start, end_ms=start + 26 * 3_600_000, prompts=600, rates=COVERAGE)
+    records = simulated(seed=5, prompts=600)
     file = tmp_path / "simulated.jsonl"
-    file.write_bytes(b"\n".join(one.value for one in made if one.value and b"\n" not in one.value))
-    records = [Record(one.topic_type + "s", one.value, one.ts, one.key) for one in made]
+    file.write_bytes(lines_of(records))
     async with Fleet(settings_for(bootstrap, redis_url, prefix), tmp_path) as fleet:
         fleet.start()
         ends = await send_in_transactions(fleet, records[: len(records) // 3])
@@ -125,7 +159,7 @@ async def test_a_worker_that_joins_and_leaves_in_order_changes_nothing(
         for some in (middle, last):
             ends.update({where: max(end, ends.get(where, 0)) for where, end in some.items()})
         await fleet.until_drained(ends)
-        await compare(fleet, file, str(start + 26 * 3_600_000))
+        await compare(fleet, file, str(END))
 
 
 async def send_in_transactions(fleet: Fleet, records: list[Record]) -> Ends:
