@@ -1,7 +1,7 @@
 """The catalogue: one row a figure. Report, exporter and documentation are made from these rows.
 
 Rules:
-- A new figure is a new row here and a new counter in the core; no other file changes.
+- A new figure is a new row here, a new counter in the core, and its name in a family of `metrics/readings/`.
 - Names, labels and meaning are those of the contract, section 5; a published name is in the help.
 - A ratio of the headline is exported together with the counts it is made of, in the same windows: there are
   no series for "all", so a dashboard adds counts up over roles and surfaces, and divides.
@@ -121,19 +121,19 @@ WHAT_IT_RETURNED: Final = (
            "Retrievals whose returned list was not logged; they are outside Layer 1.",
            count(of("retrievals_without_list")), LAYER_ONE, UNSETTLED_BREAKDOWN),
     Figure("lara_layer1_retrievals",
-           "Retrievals of Layer 1: those whose returned list was logged.",
+           "Retrievals of Layer 1: their returned list was logged, and they are not misrouted.",
            count(of("layer1_retrievals")), LAYER_ONE, UNSETTLED_COUNT),
     Figure("lara_retrievals_null",
-           "Retrievals of Layer 1 that returned nothing.",
+           "Retrievals of Layer 1 that returned nothing; an empty page is none of them.",
            count(of("retrievals_null")), LAYER_ONE, UNSETTLED_COUNT),
     Figure("lara_null_ratio",
            "Share of the retrievals of Layer 1 that returned nothing, published as null result rate.",
            ratio(of("retrievals_null"), of("layer1_retrievals")), LAYER_ONE, UNSETTLED_HEADLINE),
     Figure("lara_consumed_assets",
-           "Distinct pairs of a retrieval and an asset of its list that user or agent used.",
+           "Distinct pairs of a retrieval and a used asset that its list holds, itself or as an ancestor.",
            count(of("consumed_assets")), LAYER_ONE, UNSETTLED_BREAKDOWN),
     Figure("lara_consumed_rank",
-           "Mean position, from 1, of used assets in the list as it was when the retrieval fired.",
+           "Mean position, from 1, of used assets or their ancestors in the list as the retrieval fired.",
            mean(of("consumed_rank_sum"), of("consumed_assets")), LAYER_ONE, UNSETTLED_BREAKDOWN),
 )
 
@@ -187,7 +187,7 @@ HOW_GOOD_IT_WAS: Final = (
            "Judged retrievals none of whose labels is relevant.",
            count(of("judged_without_relevant")), LAYER_ONE, UNSETTLED_BREAKDOWN),
     Figure("lara_judged_coverage_at_k",
-           "Mean share of labelled assets among the first K, over judged retrievals.",
+           "Mean share of labelled assets among the first K, or of a shorter list, over judged retrievals.",
            mean(of("judged_coverage_sum|{k}"), of("judged_retrievals"), BILLION),
            AT_5_10, UNSETTLED_BREAKDOWN),
     Figure("lara_precision_at_k",
@@ -281,10 +281,10 @@ WHAT_WAS_DONE: Final = (
            "Actions, all but show, by the rule that decided which retrieval they belong to.",
            count(of("actions|{resolution}")), BY_RESOLUTION, UNSETTLED_COUNT),
     Figure("lara_lineage_coverage_ratio",
-           "Share of the events that should carry this field of the lineage and do.",
+           "Share of events that carry this field where it is due; of sources: resolved by rules 1 to 3.",
            ratio(of("lineage_logged|{field}"), of("lineage_expected|{field}")), BY_FIELD, HOUR_AND_DAY),
     Figure("lara_inference_disagreement_ratio",
-           "Share of the actions credited to one retrieval for which time and session alone name another.",
+           "Share of actions for which lineage and inference name one retrieval each, and not the same one.",
            ratio(of("inference_differs"), of("inference_compared")), ACTIONS, HOUR_AND_DAY),
 )
 # fmt: on

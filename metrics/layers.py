@@ -25,6 +25,12 @@ SCORES: Final = (
     ("MRR", "lara_mrr", "lara_ranked_retrievals", None),
 )
 
+COSTS: Final[tuple[tuple[str, str, Labels], ...]] = (
+    ("retrieval", "", {"stage": "retrieval"}),
+    ("action credited", "", {"stage": "action"}),
+    ("completed task", "completed_", {}),
+)
+
 
 def _prompts(totals: Totals, window: str) -> Table:
     """Layer 0: the prompts of each surface, and how the planner treated them, in %."""
@@ -67,23 +73,23 @@ def _mean(totals: Totals, view: View, score: str, weight: str, k: str | None, la
 
 
 def diagnosis(totals: Totals, window: str) -> RenderableType:
-    """Both layers together: one table, or two where it would not fit."""
+    """Both layers together: one table, or three where it would not fit."""
     view = View(window)
     if not sum(totals.sum(view, DIAGNOSIS, verdict=verdict) for verdict in JUDGED):
         return ""
-    parts = [_verdicts(totals, view, some) for some in (JUDGED, (UNJUDGED, PENDING))]
+    parts = [_verdicts(totals, view, some) for some in (JUDGED[:3], JUDGED[3:], (UNJUDGED, PENDING))]
     return Fitting(_verdicts(totals, view, VERDICTS), parts)
 
 
 def _verdicts(totals: Totals, view: View, verdicts: Sequence[str]) -> Table:
-    found = new_table(
-        "List and evidence together", "role", *(name.replace("_", "\n") for name in verdicts), "masked\n%", ""
-    )
+    masked = ("masked\n%", "") if "masked" in verdicts else ()
+    headings = (name.replace("_", "\n") for name in verdicts)
+    found = new_table("List and evidence together", "role", *headings, *masked)
     for labels, name, style in rows(totals, view, DIAGNOSIS, "role"):
         counts = {verdict: totals.sum(view, DIAGNOSIS, verdict=verdict, **labels) for verdict in VERDICTS}
         share = Share(counts["masked"], sum(counts[verdict] for verdict in JUDGED))
         shown = (f"{counts[verdict]:,}" for verdict in verdicts)
-        found.add_row(name, *shown, *side_by_side(share), style=style)
+        found.add_row(name, *shown, *(side_by_side(share) if masked else ()), style=style)
     return found
 
 
@@ -99,4 +105,19 @@ def _sessions(totals: Totals, window: str) -> Table:
     return found
 
 
-layer_tables: Final[tuple[Callable[[Totals, str], Table], ...]] = (_prompts, _ranking, _sessions)
+def _cost(totals: Totals, window: str) -> Table:
+    """What retrievals, the actions credited to them and completed tasks took, where it was logged."""
+    view = View(window)
+    found = new_table("Cost, where logged", "of", "n", "mean\nms", "n", "mean\ntokens")
+    for name, part, labels in COSTS:
+        cells: list[str] = []
+        for what in ("latency_ms", "tokens"):
+            count = totals.sum(view, f"lara_{part}{what}_logged", **labels)
+            spent = totals.sum(view, f"lara_{part}{what}_sum", **labels)
+            cells += [f"{count:,}", number(spent / count if count else None)]
+        if cells[::2] != ["0", "0"]:
+            found.add_row(name, *cells)
+    return found
+
+
+layer_tables: Final[tuple[Callable[[Totals, str], Table], ...]] = (_prompts, _ranking, _sessions, _cost)

@@ -4,8 +4,8 @@ Rules:
 - Evidence is read from the settled cohort; what is still open is said in one line above it.
 - A ratio stands beside its n and with its 95 % Wilson bounds, in whole percents rounded outward; the exact
   ones are in the JSON. What is absent is shown as "–".
-- Definitions of the genuine positive stand side by side. 1 − ORF stands beside GPR and ACR and is never
-  called satisfaction: silence is in it.
+- Definitions of the genuine positive stand side by side; how far they are apart is `definition_table.py`.
+  1 − ORF stands beside GPR and ACR and is never called satisfaction: silence is in it.
 - Printed are the windows in which something happened, and `all`; windows that say the same share one block.
 """
 
@@ -22,9 +22,10 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from metrics.definition_table import definition_tables
 from metrics.figures import LOWER, UPPER, Metric
 from metrics.intervals import Interval
-from metrics.layers import layer_tables
+from metrics.layers import diagnosis, layer_tables
 from metrics.schema import PublishedDefinition
 from metrics.tables import (
     ABSENT,
@@ -103,7 +104,7 @@ def report(
     """The figures as tables, for a rich Console of 120 columns or more."""
     totals = Totals(metrics)
     windows = [window for window in totals.windows if window == "all" or not totals.is_empty(window)]
-    blocks = [_block(totals, tuple(same)) for _, same in groupby(windows, totals.content)]
+    blocks = [_block(totals, tuple(same), definitions) for _, same in groupby(windows, totals.content)]
     return Group(_heading(as_of_ms, definitions), *(blocks or ["Nothing was counted yet."]))
 
 
@@ -116,7 +117,9 @@ def _heading(as_of_ms: int, definitions: Sequence[PublishedDefinition]) -> Text:
     )
 
 
-def _block(totals: Totals, windows: tuple[str, ...]) -> RenderableType:
+def _block(
+    totals: Totals, windows: tuple[str, ...], definitions: Sequence[PublishedDefinition]
+) -> RenderableType:
     window = windows[0]
     title = " · ".join(WINDOW_TITLES.get(name, name) for name in windows)
     tables = [make(totals, window) for make in (_layer_one, _actions, _outcomes, _lineage)]
@@ -125,6 +128,8 @@ def _block(totals: Totals, windows: tuple[str, ...]) -> RenderableType:
         Rule(Text(title, HEADING), align="left"),
         _openness(totals, window),
         *_evidence(totals, window),
+        *definition_tables(totals, window, definitions),
+        diagnosis(totals, window),
         "",
         *(
             Columns([Padding(one, (0, 2, 1, 0)) for one in some if one.row_count])

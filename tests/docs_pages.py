@@ -6,36 +6,30 @@ Rules:
 - `test_docs.py` compares every page with `text_of`, so neither the code nor the page can move alone.
 """
 
-import contextlib
 import inspect
-import os
 import re
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Final, get_args
 
 import click
 import msgspec
-from click.testing import CliRunner
 
 from attribution.events import EVENT_TYPES, Common
 from attribution.outputs import ATTRIBUTIONS, DEADLETTERS, OUTCOMES, Attribution, Outcome
 from attribution.parsing import FORMS, JUDGEMENT_NEEDS, REASONS
 from attribution.stages import SCOPES, STAGES, SUBJECT
 from attribution.statements import Content
-from metrics.definitions_page import definitions_markdown
+from metrics.definitions_page import definitions_markdown, index_markdown
+from metrics.readings_page import own_readings_markdown
 from streams.app import EXIT_SOFTWARE, EXIT_TEMPORARY
 from streams.commands.cli import main
 from streams.commands.replay import KINDS
 from streams.settings import RETENTION_DAYS, settings_markdown
 from streams.topics import RETENTION_MS, TOPICS, configuration
 from tests import similar_queries
+from tests.docs_printed import ROOT, example_readings, readme_backtest, readme_explain
 
-ROOT: Final = Path(__file__).parents[1]
 WIDTH: Final = 100  # of help texts
-COLUMNS: Final = 110  # of printed reports
-LEFT_OUT: Final = "[…]"
 SECTION: Final = re.compile(r"(<!-- code: ([a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 EXIT_CODES: Final = (
     ("0", "done; of a worker or an exporter: stopped as asked (SIGTERM, SIGINT)"),
@@ -222,50 +216,6 @@ def _help(name: str, command: click.Command) -> str:
     return "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
 
 
-def console(command: str, *excerpts: tuple[str, str]) -> str:
-    """A command and parts of what it prints now: each from a line that begins so to before one that does."""
-    lines = printed(command)
-    shown = [f"```console\n$ lara {command}"]
-    after = 0
-    for first, last in excerpts:
-        start = _index(lines, first, after)
-        end = _index(lines, last, start + 1)
-        shown += [LEFT_OUT] if start > after else []
-        shown += lines[start:end]
-        after = end
-    return "\n".join([*shown, *([LEFT_OUT] if after < len(lines) else []), "```"])
-
-
-def _index(lines: Sequence[str], beginning: str, start: int) -> int:
-    return next(number for number in range(start, len(lines)) if lines[number].lstrip().startswith(beginning))
-
-
-def printed(command: str) -> list[str]:
-    """What `lara COMMAND` prints at the project's root, for people, without settings of this machine."""
-    unset = {name: None for name in (*os.environ, "FORCE_COLOR") if name.startswith(("LARA_", "FORCE_"))}
-    with contextlib.chdir(ROOT):
-        result = CliRunner(env={"COLUMNS": str(COLUMNS), **unset}).invoke(main, shlex.split(command))
-    if result.exit_code:
-        raise AssertionError(f"lara {command}: {result.output}")
-    return [line.rstrip() for line in result.stdout.splitlines()]
-
-
-def readme_backtest() -> str:
-    """The headline and the outcomes of the example."""
-    return console(
-        "backtest docs/example.jsonl --as-of 2026-03-06",
-        ("last 7 days", "What retrievals returned"),
-        ("Outcomes", "total"),
-    )
-
-
-def readme_explain() -> str:
-    """Why the first retrieval of the example is counted as it is."""
-    return console(
-        "explain retrieval r1 docs/example.jsonl", ("retrieval r1", "+1  retrievals_evidenced|strict")
-    )
-
-
 def similar_queries_markdown() -> str:
     """How the shadow signal of a similar query agrees with labelled pairs."""
     return table(similar_queries.HEADINGS, similar_queries.rows())
@@ -276,7 +226,10 @@ SECTIONS: Final[Mapping[str, Callable[[], str]]] = {
     "topics": statement_topics_markdown,
     "contents": contents_markdown,
     "settings": settings_markdown,
+    "index": index_markdown,
     "definitions": definitions_markdown,
+    "readings": example_readings,
+    "own": own_readings_markdown,
     "events": topics_markdown,
     "cli": cli_markdown,
     "backtest": readme_backtest,

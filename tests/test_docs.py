@@ -28,7 +28,8 @@ from streams.settings import CONFIG_VARIABLE, Settings
 from streams.state import redis_store, store
 from streams.state.drive import drive
 from streams.state.memory import MemoryStore
-from tests.docs_pages import PAGES, ROOT, SECTION, SECTIONS, commands, printed, text_of
+from tests.docs_pages import PAGES, SECTION, SECTIONS, commands, text_of
+from tests.docs_printed import ROOT, printed
 
 NAMES = sorted(str(page.relative_to(ROOT)) for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 LINK = re.compile(r"\]\(([^)\s]+)\)")

@@ -116,3 +116,33 @@ def test_every_window_of_the_figures_has_a_title():
     """All six windows are told when all differ."""
     lines = printed(busy((1, 45, 300, 1_000, 5_000, 20_000)))
     assert len([line for line in lines if line.startswith(("last ", "all time"))]) == len(WINDOWS)
+
+
+def test_list_and_evidence_stand_together_with_the_masked_share():
+    """The diagnosis by role, and masked over the judged; without a judged retrieval there is no table."""
+    found = {
+        "diagnosis|working": 2,
+        "diagnosis_judged": 2,
+        "diagnosis_quiet|masked": 3,
+        "diagnosis_quiet_judged": 3,
+    }
+    of_role = {f"{name}|browse|chat": count for name, count in found.items()} | {"retrievals|browse|chat": 5}
+    lines = printed(buckets((45, of_role)))
+    table = lines[next(number for number, line in enumerate(lines) if line.startswith("List and evidence")) :]
+    # misused, working, unused, retrieval fault, tolerated, masked, unjudged, pending, masked %
+    assert cells(table, "browse")[:10] == ["browse", "0", "2", "0", "0", "0", "3", "0", "0", "60.0"]
+    assert not [line for line in printed(buckets((45, A_DAY_OF_BROWSING))) if line.startswith("List and")]
+
+
+def test_cost_has_the_mean_of_those_that_logged_it():
+    """By stage and per completed task; a line without anything logged is left out."""
+    found = {
+        **{"latency_ms_sum|retrieval": 90, "latency_ms_logged|retrieval": 4},
+        **{"completed_latency_ms_sum": 33, "completed_latency_ms_logged": 2},
+        **{"completed_tokens_sum": 7, "completed_tokens_logged": 1, "retrievals": 5},
+    }
+    lines = printed(buckets((45, {f"{name}|browse|chat": count for name, count in found.items()})))
+    table = lines[next(number for number, line in enumerate(lines) if line.startswith("Cost")) :]
+    assert cells(table, "retrieval ") == ["retrieval", "4", "22.5", "0", "–"]
+    assert cells(table, "completed task") == ["completed", "task", "2", "16.5", "1", "7.0"]
+    assert not [line for line in table if line.startswith("action credited")]

@@ -1,0 +1,79 @@
+"""What commands print now, for the parts of the docs that show it.
+
+The commands are run for real, at the project's root, without settings of this machine.
+"""
+
+import contextlib
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from click.testing import CliRunner
+
+from metrics.figures import Metric
+from metrics.readings_page import readings_markdown
+from streams.commands.cli import main
+
+ROOT: Final = Path(__file__).parents[1]
+COLUMNS: Final = 110  # of printed reports
+LEFT_OUT: Final = "[…]"
+
+
+def console(command: str, *excerpts: tuple[str, str]) -> str:
+    """A command and parts of what it prints now: each from a line that begins so to before one that does."""
+    lines = printed(command)
+    shown = [f"```console\n$ lara {command}"]
+    after = 0
+    for first, last in excerpts:
+        start = _index(lines, first, after)
+        end = _index(lines, last, start + 1)
+        shown += [LEFT_OUT] if start > after else []
+        shown += lines[start:end]
+        after = end
+    return "\n".join([*shown, *([LEFT_OUT] if after < len(lines) else []), "```"])
+
+
+def _index(lines: Sequence[str], beginning: str, start: int) -> int:
+    return next(number for number in range(start, len(lines)) if lines[number].lstrip().startswith(beginning))
+
+
+def printed(command: str) -> list[str]:
+    """What `lara COMMAND` prints at the project's root, for people, without settings of this machine."""
+    unset = {name: None for name in (*os.environ, "FORCE_COLOR") if name.startswith(("LARA_", "FORCE_"))}
+    with contextlib.chdir(ROOT):
+        result = CliRunner(env={"COLUMNS": str(COLUMNS), **unset}).invoke(main, shlex.split(command))
+    if result.exit_code:
+        raise AssertionError(f"lara {command}: {result.output}")
+    return [line.rstrip() for line in result.stdout.splitlines()]
+
+
+def readme_backtest() -> str:
+    """The headline and the outcomes of the example."""
+    return console(
+        "backtest docs/example.jsonl --as-of 2026-03-06",
+        ("last 7 days", "Definitions of a genuine"),
+        ("Outcomes", "total"),
+    )
+
+
+def example_figures() -> list[Metric]:
+    """Every figure of the example, as the command computes it now."""
+    printed_now = msgspec.json.decode(
+        "".join(printed("backtest docs/example.jsonl --as-of 2026-03-06 --json"))
+    )
+    return msgspec.convert(printed_now["metrics"], list[Metric])
+
+
+def example_readings() -> str:
+    """Every family of figures, with its values in the example."""
+    return readings_markdown(example_figures())
+
+
+def readme_explain() -> str:
+    """Why the first retrieval of the example is counted as it is."""
+    return console(
+        "explain retrieval r1 docs/example.jsonl", ("retrieval r1", "+1  retrievals_evidenced|strict")
+    )
