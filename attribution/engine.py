@@ -12,9 +12,11 @@ Rules (each is needed; the simulator fails without it):
   content after a store was rolled back.
 """
 
+from collections import Counter as Tally
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from attribution.bounds import ANSWERED, KEPT, RECORDS, left_out, out_of
 from attribution.contribution import Counter, difference
 from attribution.corrections import Correction, correction
 from attribution.entities import NOBODY, Entity, key_of, split_key, with_message, with_record
@@ -22,8 +24,9 @@ from attribution.events import Event, Prompt, Retrieval, identity, request_of, t
 from attribution.exclusion import excluded_by_itself
 from attribution.outputs import Output, conflicts
 from attribution.semantics import Semantics
-from attribution.stages import HOMES, KINDS, SCOPES, STAGES, SUBJECT, SUMS, Layer
+from attribution.stages import HOMES, KINDS, STAGES, SUMS, Layer
 from attribution.statements import Address, Content, Message, Named
+from attribution.visits import ALL, NOTHING, Heal, Visit
 
 
 class Load(NamedTuple):
@@ -49,27 +52,14 @@ class Save(NamedTuple):
     writes: Sequence[Write]
 
 
-Settling: TypeAlias = Generator[Load | Save, Any, list[str]]
-Heal: TypeAlias = frozenset[str | None]  # the subjects to restate; with None, everything
-NOTHING: Final[Heal] = frozenset()
-ALL: Final[Heal] = frozenset({None})
+class Settlement(NamedTuple):
+    """The disposition of each event, in order, and how often a bound was met, by topic."""
+
+    dispositions: list[str]
+    bounded: Mapping[str, int]
 
 
-class _Visit:
-    """What reached one entity at one layer: records, messages, and what must be restated."""
-
-    def __init__(self) -> None:
-        self.records: list[tuple[int, Event]] = []
-        self.messages: list[Message] = []
-        self.heal = NOTHING
-        self.woken = False
-
-    def add(self, other: "_Visit") -> None:
-        """Take over what reached the entity at a visit that was lost."""
-        self.records = [*other.records, *self.records]
-        self.messages = [*other.messages, *self.messages]
-        self.heal |= other.heal
-        self.woken |= other.woken
+Settling: TypeAlias = Generator[Load | Save, Any, Settlement]
 
 
 class _Held(NamedTuple):
@@ -80,7 +70,7 @@ class _Held(NamedTuple):
 
 
 def settle(events: Sequence[Event], semantics: Semantics, floor: Callable[[str], int]) -> Settling:
-    """Settle events; returns the disposition of each, in order.
+    """Settle events.
 
     `floor(key)` is the least version a write to that key may have. Sent to the generator: for `Load` a
     mapping of keys to entities, for `Save` a collection of the keys that were not written.
@@ -88,7 +78,7 @@ def settle(events: Sequence[Event], semantics: Semantics, floor: Callable[[str],
     batch = _Batch(events, semantics, floor)
     for layer in range(len(STAGES)):
         yield from batch.run(layer)
-    return batch.dispositions
+    return Settlement(batch.dispositions, batch.bounded)
 
 
 class _Batch:
@@ -96,9 +86,10 @@ class _Batch:
         self._semantics = semantics
         self._floor = floor
         self._held: dict[str, _Held] = {}
-        self._visits: list[dict[str, _Visit]] = [{} for _ in STAGES]
+        self._visits: list[dict[str, Visit]] = [{} for _ in STAGES]
         self._healed: set[tuple[str, str]] = set()  # all was restated once: enough for one batch
-        self._told: dict[tuple[str, str], Mapping[Address, Content]] = {}  # in this batch
+        self._told: dict[tuple[str, str], Entity] = {}  # as of what a layer last spoke, in this batch
+        self.bounded: Tally[str] = Tally()  # topic -> statements that came and were not kept
         self._spoken: dict[tuple[str, str], list[_Spoken]] = {}
         self.dispositions = ["applied"] * len(events)
         for number, event in enumerate(events):
@@ -113,10 +104,10 @@ class _Batch:
             address = Address(key_of("request", request), "named", key)
             self._deliver(Message(address, key, 1, Named(), heal=False))
 
-    def _visit(self, layer: int, key: str) -> _Visit:
+    def _visit(self, layer: int, key: str) -> Visit:
         visits = self._visits[layer]
         if key not in visits:
-            visits[key] = _Visit()
+            visits[key] = Visit()
         return visits[key]
 
     def _deliver(self, message: Message) -> None:
@@ -131,7 +122,11 @@ class _Batch:
         while visits:
             yield from self._load([key for key in visits if key not in self._held])
             afters = {key: self._apply(key, visit) for key, visit in visits.items()}
-            writes = [write for key, after in afters.items() if (write := self._write(key, after))]
+            writes = [
+                self._write(key, after)
+                for key, after in afters.items()
+                if after is not self._held[key].stored or visits[key].passing
+            ]
             lost = frozenset((yield Save(writes)) if writes else ())
             written = {write.key: write.entity for write in writes}
             for key, visit in visits.items():
@@ -143,7 +138,7 @@ class _Batch:
                 self._visit(layer, key).add(visits[key])
             visits = self._taken(layer)
 
-    def _taken(self, layer: int) -> dict[str, _Visit]:
+    def _taken(self, layer: int) -> dict[str, Visit]:
         """What waits for a layer, which may speak to itself (a retrieval to one that names it)."""
         taken, self._visits[layer] = self._visits[layer], {}
         return taken
@@ -155,20 +150,19 @@ class _Batch:
                 entity = found.get(key, NOBODY)
                 self._held[key] = _Held(entity, entity)
 
-    def _apply(self, key: str, visit: _Visit) -> Entity:
+    def _apply(self, key: str, visit: Visit) -> Entity:
         """The entity after everything that reached it; notes dispositions and what must be restated."""
         entity = self._held[key].stored
+        entity, met = visit.hear(entity, self._semantics.maximum_statements)
+        self.bounded.update(met)
         heal = set(visit.heal)
-        for message in visit.messages:
-            after = with_message(entity, message)
-            if message.heal or after is entity:
-                heal |= _scope(message)
-            entity = after
         known = {record.digest for record in entity.own}
         for number, event in visit.records:
-            before, entity = entity, with_record(entity, event)
+            before, entity = entity, with_record(entity, event, self._semantics.maximum_variants)
             self.dispositions[number] = self._disposition(key, before, entity, event)
-            if event.digest in known or all(event.digest != record.digest for record in entity.own):
+            dropped = all(event.digest != record.digest for record in entity.own)
+            self.bounded.update([RECORDS] * dropped)
+            if event.digest in known or dropped:
                 heal |= ALL
         visit.heal = frozenset(heal)
         return entity
@@ -184,10 +178,8 @@ class _Batch:
             return "duplicate" if any(event.digest == one.digest for one in before.own) else "conflict"
         return "duplicate"
 
-    def _write(self, key: str, after: Entity) -> Write | None:
+    def _write(self, key: str, after: Entity) -> Write:
         before = self._held[key].stored
-        if after is before:
-            return None
         kind, (_, name) = KINDS[split_key(key)[0]], split_key(key)
         contributions = (kind.contribute(name, entity, self._semantics) for entity in (before, after))
         said, says = (kind.outputs(name, entity, self._semantics) for entity in (before, after))
@@ -208,15 +200,18 @@ class _Batch:
         for layer in _LAYERS[split_key(key)[0]]:
             told.update(self._says(STAGES[layer], key, before))
             tells.update(self._says(STAGES[layer], key, after))
-        return frozenset(told - tells)
+        out = left_out(before, after, KEPT)
+        return frozenset(address for address in told - tells if not out.concerns(address))
 
-    def _settled(self, layer: int, key: str, visit: _Visit, written: Entity | None) -> None:
+    def _settled(self, layer: int, key: str, visit: Visit, written: Entity | None) -> None:
         """Speak for an entity that is saved or unchanged, and wake its later layers."""
         if written is not None:
             self._held[key] = _Held(self._held[key].baseline, written)
         elif not visit.heal and not visit.woken:
             return
         self._speak(STAGES[layer], key, visit.heal)
+        if visit.passing:
+            self._answer(STAGES[layer], key, visit.passing)
         for later in _LAYERS[STAGES[layer].kind]:
             if later > layer:
                 waking = self._visit(later, key)
@@ -229,16 +224,29 @@ class _Batch:
             self._healed.add((layer.name, key))
         baseline, stored = self._held[key]
         after = self._says(layer, key, stored)
-        before = self._told.get((layer.name, key))
-        if before is None:
-            before = self._says(layer, key, baseline)
-        self._told[layer.name, key] = after
+        last = self._told.get((layer.name, key), baseline)
+        before = self._says(layer, key, last)
+        answered = left_out(last, stored, ANSWERED)
+        self._told[layer.name, key] = stored
         former = {address for address in stored.former if address.topic in layer.says}
         for address in before.keys() | after.keys() | former:
             content = after.get(address)
+            if content is None and answered.concerns(address):
+                continue
             again = None in heal or address.subject in heal or (bool(heal) and address.topic in SUMS)
             if again or content != before.get(address):
                 self._deliver(Message(address, key, stored.version, content, again))
+
+    def _answer(self, layer: Layer, key: str, passing: Sequence[Message]) -> None:
+        """Say what concerns statements that are not kept, as if they were."""
+        stored = self._held[key].stored
+        view = stored._replace(cut={})
+        for message in passing:
+            view = with_message(view, message)
+        asked = out_of((message.sender, message.address.subject) for message in passing)
+        for address, content in layer.speak(split_key(key)[1], view, self._semantics).items():
+            if asked.concerns(address):
+                self._deliver(Message(address, key, stored.version, content, heal=True))
 
     def _says(self, layer: Layer, key: str, entity: Entity) -> Mapping[Address, Content]:
         """What a layer says for an entity; remembered, since it depends on nothing but these two parts."""
@@ -259,11 +267,6 @@ def _named_request(event: Event) -> str | None:
     if isinstance(event, Prompt):
         return None
     return request_of(event) if isinstance(event, Retrieval) else event.request_id
-
-
-def _scope(message: Message) -> Heal:
-    """What the hearing layer must restate when this message came again."""
-    return frozenset({message.address.subject}) if SCOPES[message.address.topic] == SUBJECT else ALL
 
 
 _LAYERS: Final[Mapping[str, tuple[int, ...]]] = {

@@ -1,9 +1,10 @@
 """The state of one entity, whatever its kind: what it was sent, what it was told, whom it no longer tells.
 
 Rules:
-- `own` holds the event records of which this entity is the home, at most `MAXIMUM_VARIANTS` of the smallest.
+- `own` holds the event records of which this entity is the home, at most `maximum` of the smallest.
 - `said` holds, for every (topic, sender, subject), the statement with the sender's newest version.
 - `former` holds the addresses that were once told something and now are told nothing: they must hear that.
+- `cut` holds, for a topic that outgrew its bound, from where on nothing is kept (`bounds.py`).
 - An entity is a frozen value; a change gives a new one, and its stored form carries the version in front.
 """
 
@@ -17,8 +18,6 @@ from msgspec import Struct
 from attribution.events import Event, standing_order
 from attribution.statements import Address, Content, Message
 
-MAXIMUM_VARIANTS: Final = 16  # of one identity: a producer re-sends a record, or reuses an id a few times
-
 
 class Said(NamedTuple):
     """A statement as received: the sender's version, and what it said."""
@@ -28,6 +27,7 @@ class Said(NamedTuple):
 
 
 SaidKey = tuple[str, str]  # (sender, subject)
+Rank = tuple[int, str, str]  # (time or its negative, sender, subject)
 
 
 class Entity(NamedTuple):
@@ -37,6 +37,7 @@ class Entity(NamedTuple):
     own: tuple[Event, ...] = ()
     said: Mapping[str, Mapping[SaidKey, Said]] = MappingProxyType({})
     former: frozenset[Address] = frozenset()
+    cut: Mapping[str, Rank] = MappingProxyType({})
 
     @property
     def standing(self) -> Event | None:
@@ -57,11 +58,11 @@ class Entity(NamedTuple):
 NOBODY: Final = Entity()
 
 
-def with_record(entity: Entity, event: Event) -> Entity:
-    """The entity after one more record of its own; the same object if it had that record."""
+def with_record(entity: Entity, event: Event, maximum: int) -> Entity:
+    """The entity after one more record of its own, at most so many; the same object if it had that record."""
     if any(event.digest == known.digest for known in entity.own):
         return entity
-    own = sorted((*entity.own, event), key=standing_order)[:MAXIMUM_VARIANTS]
+    own = sorted((*entity.own, event), key=standing_order)[:maximum]
     return entity if own == list(entity.own) else entity._replace(own=tuple(own))
 
 
@@ -83,6 +84,7 @@ class _Stored(Struct, array_like=True):
     own: list[Event]
     said: list[tuple[str, str, str, int, Content | None]]
     former: list[tuple[str, str, str]]
+    cut: dict[str, Rank] = {}
 
 
 _encoder: Final = msgspec.msgpack.Encoder()
@@ -96,7 +98,7 @@ def encode(entity: Entity) -> bytes:
         for topic, statements in entity.said.items()
         for (sender, subject), statement in statements.items()
     ]
-    return _encoder.encode(_Stored(list(entity.own), said, sorted(entity.former)))
+    return _encoder.encode(_Stored(list(entity.own), said, sorted(entity.former), dict(entity.cut)))
 
 
 def decode(version: int, blob: bytes) -> Entity:
@@ -105,7 +107,7 @@ def decode(version: int, blob: bytes) -> Entity:
     said: dict[str, dict[SaidKey, Said]] = {}
     for topic, sender, subject, sent_version, content in stored.said:
         said.setdefault(topic, {})[(sender, subject)] = Said(sent_version, content)
-    return Entity(version, tuple(stored.own), said, _addresses(stored.former))
+    return Entity(version, tuple(stored.own), said, _addresses(stored.former), stored.cut)
 
 
 def _addresses(stored: Iterable[tuple[str, str, str]]) -> frozenset[Address]:

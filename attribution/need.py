@@ -7,8 +7,10 @@ Rules:
 - Words are divided by white space; in scripts written without it, two neighbouring characters are a word.
 """
 
+import bisect
+import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from attribution.entities import Entity
@@ -56,25 +58,36 @@ def speak_research(identity: str, entity: Entity, semantics: Semantics) -> dict[
     known = [
         _One(sender, content) for sender, _, content in entity.heard("fired") if isinstance(content, Fired)
     ]
+    known.sort(key=lambda one: (one.fired.ts, one.key))
+    fired = [one.fired for one in known]
+    of_need: dict[str | None, list[Fired]] = {}
+    for one in fired:
+        of_need.setdefault(one.need_id, []).append(one)
     said: dict[Address, Content] = {}
-    for one in known:
-        later = [other.fired for other in known if _may_repeat(one.fired, other.fired)]
-        by_need = tuple(sorted(other.ts for other in later if _same_need(one.fired, other)))
-        by_words = tuple(sorted(other.ts for other in later if _same_words(one.fired, other)))
+    for key, one in known:
+        by_need = () if one.need_id is None else _first(one, of_need[one.need_id], ATTRIBUTION_HORIZON_MS)
+        by_words = () if one.is_page else _first(one, fired, SIMILAR_WITHIN_MS, _similar)
         if by_need or by_words:
-            said[Address(one.key, "researched", "")] = Researched(by_need, by_words)
+            said[Address(key, "researched", "")] = Researched(by_need, by_words)
     return said
 
 
-def _may_repeat(fired: Fired, other: Fired) -> bool:
-    later = fired.ts < other.ts <= fired.ts + ATTRIBUTION_HORIZON_MS
-    return later and not other.is_page and other.request_id != fired.request_id
+def _any(fired: Fired, other: Fired) -> bool:
+    return True
 
 
-def _same_need(fired: Fired, other: Fired) -> bool:
-    return fired.need_id is not None and fired.need_id == other.need_id
+def _similar(fired: Fired, other: Fired) -> bool:
+    return similar(fired.words, other.words)
 
 
-def _same_words(fired: Fired, other: Fired) -> bool:
-    soon = other.ts <= fired.ts + SIMILAR_WITHIN_MS
-    return soon and not fired.is_page and similar(fired.words, other.words)
+def _first(
+    fired: Fired, ordered: Sequence[Fired], within_ms: int, alike: Callable[[Fired, Fired], bool] = _any
+) -> tuple[int, ...]:
+    """When it was first searched for again: the first is enough, since use before it is before all later."""
+    start = bisect.bisect_right(ordered, fired.ts, key=lambda other: other.ts)
+    for other in itertools.islice(ordered, start, None):
+        if other.ts > fired.ts + within_ms:
+            break
+        if not other.is_page and other.request_id != fired.request_id and alike(fired, other):
+            return (other.ts,)
+    return ()

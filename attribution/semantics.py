@@ -59,6 +59,8 @@ class Semantics(Struct, frozen=True):
     gain: str = "exponential"  # or "linear"
     completion: tuple[tuple[str, tuple[str, ...]], ...] = DEFAULT_COMPLETION
     routes: tuple[str, ...] = DEFAULT_ROUTES
+    maximum_statements: int = 1000  # of one topic that an entity keeps (`bounds.py`)
+    maximum_variants: int = 16  # records of one identity that are kept, the first by (ts, digest)
 
     @property
     def standard(self) -> Definition:

@@ -131,7 +131,7 @@ class Fired(Struct, frozen=True, array_like=True, tag=12):
 
 
 class Researched(Struct, frozen=True, array_like=True, tag=13):
-    """A conversation to a retrieval: when its need was searched for again, by need and by similar words."""
+    """A conversation to a retrieval: when it was first searched for again, by need and by words."""
 
     by_need: tuple[int, ...]
     by_words: tuple[int, ...]

@@ -12,6 +12,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from attribution.bounds import KEPT, RECORDS
 from attribution.events import EVENT_TYPES
 
 UNKNOWN: Final = "unknown"
@@ -79,6 +80,11 @@ class WorkerMetrics:
         self.commit_retries = self._counter(
             "lara_commit_retries_total", "Entities read and done again because another worker was first."
         )
+        self.bound_hits = self._counter(
+            "lara_bound_hits_total",
+            "Statements of a topic, or records of an identity, that an entity has too many of to keep.",
+            "topic",
+        )
         self.rewinds = self._counter(
             "lara_rewinds_total", "Times the worker went back to a watermark, by reason.", "reason"
         )
@@ -101,6 +107,8 @@ class WorkerMetrics:
             self.events.labels(event_type, disposition)
         for stage in STAGES:
             self.stage_seconds.labels(stage)
+        for topic in (*KEPT, RECORDS):
+            self.bound_hits.labels(topic)
 
     def _counter(self, name: str, text: str, *labels: str) -> Counter:
         return Counter(name, text, labels, registry=self.registry)

@@ -181,6 +181,8 @@ class StatePipeline:
         for (kind, disposition), count in tally.items():
             self._metrics.count_event(kind, disposition, count)
         self._metrics.commit_retries.inc(settled.retries)
+        for topic, count in settled.bounded.items():
+            self._metrics.bound_hits.labels(topic).inc(count)
         self._metrics.events_ahead.inc(decoded.ahead)
         for fetched in batches:
             if fetched.records:

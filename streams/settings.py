@@ -113,6 +113,15 @@ class Settings(BaseSettings):
         description='What completes the task of a role, as `{"browse": ["user select"]}`; `others` is a role '
         "too. Roles that are not named keep their default. Changes figures.",
     )
+    maximum_statements: int = Field(
+        1000,
+        ge=10,
+        description="Statements of a kind that one retrieval, request, document, session, conversation or "
+        "query keeps, the first by time (docs/failure.md). Changes figures where it is met.",
+    )
+    maximum_variants: int = Field(
+        16, ge=2, description="Records of one identity that are kept, first by time. Changes figures."
+    )
     maturity_minutes: int = Field(
         30, ge=1, le=1440, description="Age at which a retrieval without evidence is unobserved, not pending."
     )
@@ -172,6 +181,8 @@ class Settings(BaseSettings):
             self.gain,
             tuple(completion.items()),
             self.routes,
+            self.maximum_statements,
+            self.maximum_variants,
         )
 
     @property

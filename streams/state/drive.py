@@ -16,6 +16,7 @@ class Settled(NamedTuple):
     dispositions: list[str]
     due: Mapping[Due, Entity]
     retries: int
+    bounded: Mapping[str, int]
 
 
 async def drive(
@@ -35,7 +36,9 @@ async def drive(
         try:
             request = settling.send(answer)
         except StopIteration as finished:
-            return Settled(list(finished.value), {mark: saved[key] for key, mark in due.items()}, retries)
+            settlement = finished.value
+            announced = {mark: saved[key] for key, mark in due.items()}
+            return Settled(settlement.dispositions, announced, retries, settlement.bounded)
         if isinstance(request, Load):
             answer = await store.load(request.keys)
         else:

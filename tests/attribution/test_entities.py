@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from attribution.entities import (
-    MAXIMUM_VARIANTS,
     NOBODY,
     Entity,
     Said,
@@ -118,7 +117,7 @@ def test_the_smallest_record_stands_whatever_came_first():
     for order in permutations(records):
         found = NOBODY
         for one in order:
-            found = with_record(found, one)
+            found = with_record(found, one, 16)
         assert list(found.own) == sorted(records, key=standing_order)
         assert found.standing is found.own[0]
 
@@ -126,18 +125,18 @@ def test_the_smallest_record_stands_whatever_came_first():
 def test_a_record_that_is_known_changes_nothing():
     """The very same entity comes back, so that nothing is written."""
     before = entity(retrieval())
-    assert with_record(before, event(retrieval())) is before
+    assert with_record(before, event(retrieval()), 16) is before
     assert NOBODY.standing is None
 
 
 def test_of_many_records_under_one_identity_the_smallest_are_kept():
     """At the bound the largest falls out, in any order; one that would fall out at once changes nothing."""
-    records = events(*(retrieval(seconds=second) for second in range(MAXIMUM_VARIANTS + 2)))
+    records = events(*(retrieval(seconds=second) for second in range(16 + 2)))
     forwards = backwards = NOBODY
     for one, other in zip(records, reversed(records), strict=True):
-        forwards, backwards = with_record(forwards, one), with_record(backwards, other)
-    assert forwards.own == backwards.own == tuple(records[:MAXIMUM_VARIANTS])
-    assert with_record(forwards, records[-1]) is forwards
+        forwards, backwards = with_record(forwards, one, 16), with_record(backwards, other, 16)
+    assert forwards.own == backwards.own == tuple(records[:16])
+    assert with_record(forwards, records[-1], 16) is forwards
 
 
 # --- statements -------------------------------------------------------------------------------------

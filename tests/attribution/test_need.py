@@ -107,9 +107,10 @@ def test_a_page_itself_may_be_searched_for_again():
     assert researched(fired("r1", 0, is_page=True), fired("r2", 9)) == ((at(9),), ())
 
 
-def test_every_later_search_is_told_in_the_order_of_time():
-    """The retrieval itself knows which of them came before it was used."""
-    assert researched(fired("r1", 0), fired("r3", 9), fired("r2", 5))[0] == (at(5), at(9))
+def test_the_first_later_search_is_told_whatever_came_first():
+    """Use before it is before all later ones, so that one is enough."""
+    assert researched(fired("r1", 0), fired("r3", 9), fired("r2", 5))[0] == (at(5),)
+    assert researched(fired("r1", 0), fired("r2", 5, request="q-r1"), fired("r3", 9))[0] == (at(9),)
 
 
 # --- by words ---------------------------------------------------------------------------------------

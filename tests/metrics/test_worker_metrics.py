@@ -14,6 +14,7 @@ FAMILIES = {
     "lara_evidence_delay_seconds": ("histogram", set()),
     "lara_redis_errors": ("counter", set()),
     "lara_commit_retries": ("counter", set()),
+    "lara_bound_hits": ("counter", {"topic"}),
     "lara_rewinds": ("counter", {"reason"}),
     "lara_losses": ("counter", {"topic"}),
 }

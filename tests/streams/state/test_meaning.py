@@ -17,6 +17,8 @@ CHANGES = {
     "gain": "linear",
     "completion": (("others", ("user export",)),),
     "routes": ("edit",),
+    "maximum_statements": 9,
+    "maximum_variants": 9,
 }
 
 
