@@ -38,6 +38,10 @@ class Diagnosis(NamedTuple):
     verdict: str
     quiet: bool
 
+    def at(self, mature: bool) -> str:
+        """The verdict of a retrieval that is mature, or still young."""
+        return PENDING if self.quiet and not mature else self.verdict
+
 
 def diagnose(judgeable: bool, quality: str | None, failed: bool, used: bool) -> Diagnosis:
     """Look it up. `quality` is good, bad or None where labels do not say."""

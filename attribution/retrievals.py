@@ -5,8 +5,8 @@ what was looked for, and whatever claims it whether it is excluded. `evidence` t
 every action, and tells a first page that a page was used. `verdict` hears what others say of it.
 """
 
-from collections.abc import Iterator
-from typing import Final, cast
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple, cast
 
 from attribution.contribution import Contribution
 from attribution.entities import Entity, key_of
@@ -180,6 +180,27 @@ def verdict_of(entity: Entity, semantics: Semantics) -> Verdict | None:
     return judge(record, evidence, _hints(entity, record), semantics)
 
 
+class Judged(NamedTuple):
+    """A retrieval that is in the figures: its record, what is true of it, and the labels that hold for it."""
+
+    record: Retrieval
+    verdict: Verdict
+    grades: Mapping[str, int]
+
+    @property
+    def in_layer_one(self) -> bool:
+        """Has it a logged list, and was a retrieval wanted?"""
+        return self.record.returned_asset_ids is not None and self.verdict.intents != 0
+
+
+def judged(entity: Entity, semantics: Semantics) -> Judged | None:
+    """The retrieval with its verdict; None if it is in no figure."""
+    record, verdict = record_of(entity), verdict_of(entity, semantics)
+    if record is None or verdict is None:
+        return None
+    return Judged(record, verdict, grades_of(entity, record))
+
+
 def speak_verdict(identity: str, entity: Entity, semantics: Semantics) -> dict[Address, Content]:
     """To the session: when the retrieval fired, and whether it led to an outcome, there or anywhere."""
     record, verdict = record_of(entity), verdict_of(entity, semantics)
@@ -189,7 +210,7 @@ def speak_verdict(identity: str, entity: Entity, semantics: Semantics) -> dict[A
     return {Address(key_of("session", record.session_guid), "ended", ""): ended}
 
 
-def _grades(entity: Entity, record: Retrieval) -> dict[str, int]:
+def grades_of(entity: Entity, record: Retrieval) -> dict[str, int]:
     """The label that holds for each asset: the retrieval's own, else its query's."""
     asked = query_key(record.query) if record.query is not None else ""
     by_query = {
@@ -223,7 +244,7 @@ def _hints(entity: Entity, record: Retrieval) -> Hints:
         reformulated=tuple(cast(Again, said).ts for _, _, said in entity.heard("reformulated")),
         page_used_at=min((cast(Used, said).ts for _, _, said in entity.heard("page_used")), default=None),
         goal=_goal(entity, own_request),
-        grades=_grades(entity, record),
+        grades=grades_of(entity, record),
         intents=next(
             (
                 cast(Routed, said).intents

@@ -234,14 +234,21 @@ def _ranks(retrieval: Retrieval, evidence: Iterable[Evidence], standard: Definit
     for position, asset in enumerate(retrieval.returned_asset_ids, 1):
         if asset is not None:
             first.setdefault(asset, position)
-    consumed: dict[str, set[str]] = {}
+    ranks = {
+        asset: _rank(asset, ancestors, first) for asset, ancestors in consumed(evidence, standard).items()
+    }
+    return {asset: rank for asset, rank in ranks.items() if rank is not None}
+
+
+def consumed(evidence: Iterable[Evidence], standard: Definition) -> dict[str, set[str]]:
+    """Every asset with U by `standard`, A or D, in the order of their ids, with its ancestors."""
+    found: dict[str, set[str]] = {}
     for one in evidence:
         if _consumes(one, standard):
             for route in one.routes:
                 for asset in route.consumed[:1]:
-                    consumed.setdefault(asset, set()).update(route.consumed[1:])
-    ranks = {asset: _rank(asset, ancestors, first) for asset, ancestors in sorted(consumed.items())}
-    return {asset: rank for asset, rank in ranks.items() if rank is not None}
+                    found.setdefault(asset, set()).update(route.consumed[1:])
+    return dict(sorted(found.items()))
 
 
 def _consumes(evidence: Evidence, standard: Definition) -> bool:

@@ -95,7 +95,7 @@ OUTCOME_COUNTS: Final = ("lara_outcomes", "lara_attributed_outcomes", "lara_cros
 
 def as_json(as_of_ms: int, metrics: Sequence[Metric]) -> str:
     """The figures as one JSON object, as the contract, section 7, has it. `as_of_ms`: ms since the epoch."""
-    return msgspec.json.encode({"as_of": _instant(as_of_ms), "metrics": metrics}).decode()
+    return msgspec.json.encode({"as_of": instant(as_of_ms), "metrics": metrics}).decode()
 
 
 def report(
@@ -112,7 +112,7 @@ def _heading(as_of_ms: int, definitions: Sequence[PublishedDefinition]) -> Text:
     named = ", ".join(f"{name} v{version} ({digest})" for name, version, digest in definitions)
     return Text.assemble(
         ("Retrieval attribution", HEADING),
-        f" as of {_instant(as_of_ms)}\n",
+        f" as of {instant(as_of_ms)}\n",
         (f"genuine positive by definition: {named or ABSENT}\n", FAINT),
     )
 
@@ -228,6 +228,7 @@ def _lineage(totals: Totals, window: str) -> Table:
     return table
 
 
-def _instant(as_of_ms: int) -> str:
-    instant = EPOCH + timedelta(milliseconds=as_of_ms)
-    return instant.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def instant(as_of_ms: int) -> str:
+    """A time (ms since the epoch) as the contract writes it."""
+    moment = EPOCH + timedelta(milliseconds=as_of_ms)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -21,13 +21,14 @@ from attribution.stages import SCOPES, STAGES, SUBJECT
 from attribution.statements import Content
 from metrics.definitions_page import definitions_markdown, index_markdown
 from metrics.readings_page import own_readings_markdown
+from metrics.worst import SUBJECTS
 from streams.app import EXIT_SOFTWARE, EXIT_TEMPORARY
 from streams.commands.cli import main
 from streams.commands.replay import KINDS
 from streams.settings import RETENTION_DAYS, settings_markdown
 from streams.topics import RETENTION_MS, TOPICS, configuration
 from tests import similar_queries
-from tests.docs_printed import ROOT, example_readings, readme_backtest, readme_explain
+from tests.docs_printed import PRINTED, ROOT
 
 WIDTH: Final = 100  # of help texts
 SECTION: Final = re.compile(r"(<!-- code: ([a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -35,8 +36,9 @@ EXIT_CODES: Final = (
     ("0", "done; of a worker or an exporter: stopped as asked (SIGTERM, SIGINT)"),
     (
         "1",
-        "Kafka or Redis is out of reach or set up unsafely, a file cannot be read, or the state was counted "
-        "under other semantics; of `lara demo` also: a figure differs from the simulator's truth",
+        "Kafka or Redis is out of reach or set up unsafely, a file cannot be read, what was asked for is not "
+        "there, or the state was counted under other semantics; of `lara labels` also: a cell is wrong; of "
+        "`lara demo` also: a figure differs from the simulator's truth",
     ),
     ("2", "a setting or an argument is wrong"),
     (str(EXIT_SOFTWARE), "an error of the program: a worker ended at once, before its watermark moved"),
@@ -221,6 +223,16 @@ def similar_queries_markdown() -> str:
     return table(similar_queries.HEADINGS, similar_queries.rows())
 
 
+def measures_markdown() -> str:
+    """What counts against queries and assets, and out of what."""
+    rows = [
+        (subjects, f"`{one.name}`", one.of, one.hits, one.cohort)
+        for subjects, measures in SUBJECTS.items()
+        for one in measures
+    ]
+    return table(("", "`--by`", "n", "count", "cohort"), rows)
+
+
 SECTIONS: Final[Mapping[str, Callable[[], str]]] = {
     "layers": layers_markdown,
     "topics": statement_topics_markdown,
@@ -228,20 +240,17 @@ SECTIONS: Final[Mapping[str, Callable[[], str]]] = {
     "settings": settings_markdown,
     "index": index_markdown,
     "definitions": definitions_markdown,
-    "readings": example_readings,
     "own": own_readings_markdown,
     "events": topics_markdown,
     "cli": cli_markdown,
-    "backtest": readme_backtest,
-    "explain": readme_explain,
     "similar": similar_queries_markdown,
+    "measures": measures_markdown,
+    **PRINTED,
 }
-PAGES: Final = (
-    "README.md",
-    *(
-        f"docs/{name}.md"
-        for name in ("how-it-works", "settings", "definitions", "topics", "cli", "decisions")
-    ),
+PAGES: Final = sorted(
+    str(page.relative_to(ROOT))
+    for page in (ROOT / "README.md", *ROOT.glob("docs/*.md"))
+    if SECTION.search(page.read_text("utf-8"))
 )
 
 

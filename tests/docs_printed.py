@@ -6,7 +6,7 @@ The commands are run for real, at the project's root, without settings of this m
 import contextlib
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -77,3 +77,34 @@ def readme_explain() -> str:
     return console(
         "explain retrieval r1 docs/example.jsonl", ("retrieval r1", "+1  retrievals_evidenced|strict")
     )
+
+
+def whole(command: str) -> str:
+    """A command and all that it prints now."""
+    return "\n".join([f"```console\n$ lara {command}", *printed(command), "```"])
+
+
+def evaluating_labels() -> str:
+    """What the first row of the filled sheet says."""
+    return console(
+        "labels docs/example-sheet.csv --ts 2026-03-05",
+        ('{"type":"judgement"', '{"type":"judgement","event_id":"label-4b6af5a6fba36160'),
+    )
+
+
+def evaluating_export() -> str:
+    """One record of the export, whole."""
+    return console("export docs/example.jsonl", ('{"retrieval_id":"r2"', '{"retrieval_id":"r3"'))
+
+
+PRINTED: Final[Mapping[str, Callable[[], str]]] = {
+    "backtest": readme_backtest,
+    "explain": readme_explain,
+    "readings": example_readings,
+    "sample": lambda: whole("sample docs/example.jsonl --n 2 --depth 4"),
+    "labels": evaluating_labels,
+    "worst": lambda: whole("worst queries docs/example.jsonl --by rejected --min-n 1"),
+    "assets": lambda: whole("worst assets docs/example.jsonl --by unused --min-n 1"),
+    "export": evaluating_export,
+    "ragas": lambda: whole("export docs/example.jsonl --format ragas"),
+}

@@ -4,6 +4,8 @@
 """
 
 import asyncio
+import csv
+import io
 import json
 import re
 import shlex
@@ -236,3 +238,11 @@ def test_a_report_of_the_example_is_what_backtest_prints():
     assert printed("backtest docs/example.jsonl")[0].startswith(
         "Retrieval attribution as of 2026-03-04T18:30:00"
     )
+
+
+def test_the_filled_sheet_is_the_sheet_of_the_example_with_answers():
+    """Only the cells to fill differ from what `lara sample` prints on the page."""
+    filled = csv.DictReader(io.StringIO(text("docs/example-sheet.csv")))
+    drawn = csv.DictReader(printed("sample docs/example.jsonl --n 2 --depth 4"))
+    answers = dict.fromkeys(("grade", "retrieval_intents", "reached"), "")
+    assert [row | answers for row in filled] == list(drawn)

@@ -20,6 +20,10 @@ COMMANDS: Final = (
     cli_ask.backtest,
     cli_ask.report,
     cli_ask.explain,
+    cli_ask.worst,
+    cli_ask.sample,
+    cli_ask.labels,
+    cli_ask.export,
 )
 
 

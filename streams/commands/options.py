@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from metrics.windows import WINDOWS
 from streams.settings import Settings, SettingsError, read_settings
 
 
@@ -43,6 +44,16 @@ class Instant(click.ParamType):
 FILES = click.argument(
     "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
+FILES_OR_LIVE = click.argument(
+    "files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+WINDOW = click.option(
+    "--window",
+    type=click.Choice(WINDOWS),
+    default="all",
+    show_default=True,
+    help="Retrievals that fired in the last …; all: ever.",
+)
 AS_OF = click.option("--as-of", type=Instant(), help="The time asked about, e.g. 2026-03-02T10:00:00Z.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
@@ -55,6 +66,7 @@ def plain_errors() -> Iterator[None]:
     from redis import RedisError
 
     from streams.commands.backtest import NotKnown
+    from streams.commands.sheet import BadSheet
     from streams.services import ServiceError
     from streams.state.meaning import OtherMeaning
     from streams.state.store import UnsafeStore
@@ -64,7 +76,7 @@ def plain_errors() -> Iterator[None]:
     except SettingsError as error:
         click.echo(str(error), err=True)
         sys.exit(2)
-    except NotKnown as error:
+    except (NotKnown, BadSheet) as error:
         click.echo(str(error), err=True)
         sys.exit(1)
     except KafkaConnectionError as error:

@@ -151,3 +151,12 @@ def test_every_retrieval_has_one_verdict_and_a_quiet_one_waits_until_it_is_matur
         assert found.figure(name, seconds) == 3
     assert found.figure("lara_masked_failure_ratio", young) == 0
     assert found.figure("lara_masked_failure_ratio", mature) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("quiet", "mature", "verdict"),
+    [(True, False, "pending"), (True, True, "masked"), (False, False, "masked"), (False, True, "masked")],
+)
+def test_a_verdict_waits_for_evidence_only_while_its_retrieval_is_quiet_and_young(quiet, mature, verdict):
+    """At the reader's time."""
+    assert Diagnosis("masked", quiet).at(mature) == verdict

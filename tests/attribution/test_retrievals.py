@@ -3,9 +3,29 @@
 import pytest
 
 from attribution.contribution import counter
-from attribution.retrievals import contribute, is_excluded, offers, speak_evidence, speak_record, verdict_of
+from attribution.retrievals import (
+    contribute,
+    is_excluded,
+    judged,
+    offers,
+    speak_evidence,
+    speak_record,
+    verdict_of,
+)
 from attribution.semantics import Exclusion, Semantics, minute_of
-from attribution.statements import Address, Answer, Asked, Excluded, Logged, Named, Offer, Route, Shown
+from attribution.statements import (
+    Address,
+    Answer,
+    Asked,
+    Excluded,
+    Graded,
+    Logged,
+    Named,
+    Offer,
+    Route,
+    Routed,
+    Shown,
+)
 from tests.building import DEFAULT, act, at, entity, retrieval, settle
 
 RULES = Semantics(exclusion=Exclusion(queries=("insulin",)))
@@ -181,3 +201,24 @@ def test_an_excluded_retrieval_counts_nothing_and_has_no_verdict():
     robot = entity(retrieval(synthetic=True), offer=offered(offer()))
     assert contribute("r1", robot, DEFAULT) == {}
     assert verdict_of(robot, DEFAULT) is None
+
+
+def test_a_judged_retrieval_has_its_record_its_verdict_and_the_labels_that_hold():
+    """None of an excluded one, and none of what was only claimed."""
+    grade = Graded("a2", True, at(9), 2)
+    one = entity(retrieval(), offer=offered(offer()), grade=[("judgement:j1", "", grade)])
+    found = judged(one, DEFAULT)
+    assert found == (one.own[0], verdict_of(one, DEFAULT), {"a2": 2})
+    assert judged(entity(retrieval(synthetic=True)), DEFAULT) is None
+    assert judged(entity(offer=offered(offer())), DEFAULT) is None
+
+
+@pytest.mark.parametrize(
+    ("returned", "intents", "inside"),
+    [(["a1"], 1, True), ([], None, True), (None, 1, False), (["a1"], 0, False)],
+)
+def test_layer_1_has_those_with_a_list_that_were_wanted(returned, intents, inside):
+    """A null result is one of them."""
+    routed = [] if intents is None else [("request:r1", "", Routed(intents))]
+    found = judged(entity(retrieval(returned=returned), routed=routed), DEFAULT)
+    assert found.in_layer_one is inside

@@ -5,7 +5,7 @@ import pytest
 from attribution.definitions import Definition
 from attribution.semantics import Semantics
 from attribution.statements import Offer, Route
-from attribution.verdict import AGENT_EVIDENCE, Hints, evidence_of, grade, judge, used_at
+from attribution.verdict import AGENT_EVIDENCE, Hints, consumed, evidence_of, grade, judge, used_at
 from tests.building import DAY, DEFAULT, MINUTE, act, at, event, retrieval
 
 USER = {"strict": False, "standard": False, "broad": False}
@@ -437,3 +437,13 @@ def test_clicks_of_users_are_counted_each():
     offers = [offer("a1", verb="click", seconds=n) for n in (1, 2)]
     agents = offer("a1", verb="click", seconds=3, actor="agent")
     assert verdict(listed("a1"), *offers, agents, offer("a9", verb="click", seconds=4)).clicks == 2
+
+
+def test_consumed_is_what_was_used_of_any_list_with_its_ancestors():
+    """By id; a click, a reject and what was refuted consumed nothing, and no list need be known."""
+    offers = [offer("b", "c"), offer("a", verb="select", seconds=9), offer("d", verb="click", seconds=10)]
+    found = verdict(listed(None), *offers, offer("e", verb="reject", seconds=11))
+    assert consumed(found.evidence, DEFAULT.standard) == {"a": set(), "b": {"c"}}
+    assert list(consumed(found.evidence, DEFAULT.standard)) == ["a", "b"]
+    refuted = verdict(listed("a1"), offer("a9"))
+    assert consumed(refuted.evidence, DEFAULT.standard) == {}
