@@ -2,6 +2,8 @@
 
 import time
 
+from redis.asyncio import Redis
+
 from streams.settings import Settings
 from streams.state.redis_buckets import RedisBuckets
 from streams.state.redis_store import RedisStore
@@ -24,3 +26,9 @@ def reader_of(settings: Settings) -> RedisBuckets:
     return RedisBuckets(
         settings.redis_url, settings.semantics, prefix=settings.prefix, shards=settings.shards
     )
+
+
+def server_of(settings: Settings) -> Redis:
+    """The Redis server itself, for questions about it; not yet connected, and not waited for long."""
+    client: Redis = Redis.from_url(settings.redis_url, socket_connect_timeout=2, socket_timeout=5)
+    return client

@@ -18,7 +18,8 @@ a topic that is merely asked for, with a number of partitions of its own: create
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
@@ -31,6 +32,7 @@ FOREVER = -1
 LONGEST_MS = 2**63 - 1
 LEADER_SECONDS = 10.0  # how long a new topic may take to get its leaders
 POLL_SECONDS = 0.1
+ANSWER_MS = 10_000  # how long a broker that is only looked at may take for one answer
 
 
 class Topic(NamedTuple):
@@ -57,6 +59,28 @@ class TopicReport(NamedTuple):
     differing: tuple[str, ...]  # sentences, on existing topics only
 
 
+class Difference(NamedTuple):
+    """A setting of an existing topic that is not as the table has it."""
+
+    topic: str
+    setting: str
+    found: str
+    wanted: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.topic}: {self.setting} is {self.found}, wanted {self.wanted}"
+
+
+class Existing(NamedTuple):
+    """A topic as it is: its partitions, the fewest replicas of one of them, and its configuration."""
+
+    name: str
+    partitions: int
+    replicas: int
+    configuration: Mapping[str, str]
+
+
 def input_topics(prefix: str) -> dict[str, str]:
     return {topic.kind: f"{prefix}.{topic.kind}" for topic in TOPICS if topic.is_input}
 
@@ -79,21 +103,59 @@ def configuration(topic: Topic, retention_ms: int, replication: int) -> dict[str
     return {**common, "retention.ms": str(retention_ms), "segment.ms": str(segment_ms)}
 
 
+def wanted_topics(prefix: str, retention_ms: int, replication: int) -> dict[str, dict[str, str]]:
+    """Every topic by its name, with the configuration it should have."""
+    return {f"{prefix}.{topic.kind}": configuration(topic, retention_ms, replication) for topic in TOPICS}
+
+
+def differences(existing: Existing, wanted: Mapping[str, str]) -> list[Difference]:
+    """Where the configuration of a topic is not as wanted."""
+    return [
+        Difference(existing.name, setting, found, wanted[setting])
+        for setting, found in existing.configuration.items()
+        if wanted.get(setting, found) != found
+    ]
+
+
+@asynccontextmanager
+async def _admin(bootstrap: str, **options: int) -> AsyncIterator[Any]:
+    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap, **options)
+    try:
+        await admin.start()
+        yield admin
+    finally:
+        await admin.close()
+
+
+async def existing_topics(bootstrap: str, prefix: str) -> list[Existing]:
+    """The topics of the table that exist. It creates none: it asks for no name that is not there."""
+    async with _admin(bootstrap, request_timeout_ms=ANSWER_MS) as admin:
+        there = {topic["topic"]: topic["partitions"] for topic in await admin.describe_topics()}
+        names = [name for name in (f"{prefix}.{topic.kind}" for topic in TOPICS) if name in there]
+        found = await _configurations(admin, names)
+    replicas = {name: [len(part["replicas"]) for part in there[name]] for name in names}
+    return [
+        Existing(name, len(replicas[name]), min(replicas[name], default=0), found.get(name, {}))
+        for name in names
+    ]
+
+
 async def create_topics(
     bootstrap: str, prefix: str, partitions: int, retention_ms: int = RETENTION_MS, replication: int = 1
 ) -> TopicReport:
     """Create what is missing, wait for its leaders, and compare what was there."""
-    wanted = {f"{prefix}.{topic.kind}": configuration(topic, retention_ms, replication) for topic in TOPICS}
-    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
-    await admin.start()
-    try:
+    wanted = wanted_topics(prefix, retention_ms, replication)
+    async with _admin(bootstrap) as admin:
         new = [NewTopic(name, partitions, replication, topic_configs=conf) for name, conf in wanted.items()]
         created = _created((await admin.create_topics(new)).topic_errors)
         found = await _with_leaders(admin, list(wanted))
         existing = [name for name in wanted if name not in created]
-        differing = await _differing(admin, {name: wanted[name] for name in existing})
-    finally:
-        await admin.close()
+        configured = await _configurations(admin, existing)
+    differing = [
+        difference.sentence
+        for name, settings in configured.items()
+        for difference in differences(Existing(name, found[name], 0, settings), wanted[name])
+    ]
     uneven = [
         f"{name}: {found[name]} partitions, wanted {partitions}"
         for name in existing
@@ -122,16 +184,10 @@ async def _with_leaders(admin: Any, names: Collection[str]) -> dict[str, int]:
         raise KafkaError(f"no leaders after {LEADER_SECONDS:.0f} s for all of {', '.join(names)}") from None
 
 
-async def _differing(admin: Any, wanted: Mapping[str, Mapping[str, str]]) -> list[str]:
-    if not wanted:
-        return []
-    answers = await admin.describe_configs(
-        [ConfigResource(ConfigResourceType.TOPIC, name) for name in wanted]
-    )
+async def _configurations(admin: Any, names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """The whole configuration of each topic."""
+    if not names:
+        return {}
+    answers = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name) for name in names])
     resources = [resource for answer in answers for resource in answer.resources]
-    return [
-        f"{name}: {key} is {value}, wanted {wanted[name][key]}"
-        for _, _, _, name, entries in resources
-        for key, value, *_ in entries
-        if wanted[name].get(key, value) != value
-    ]
+    return {name: {key: value for key, value, *_ in entries} for _, _, _, name, entries in resources}

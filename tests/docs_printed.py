@@ -97,6 +97,17 @@ def evaluating_export() -> str:
     return console("export docs/example.jsonl", ('{"retrieval_id":"r2"', '{"retrieval_id":"r3"'))
 
 
+def operating_doctor() -> str:
+    """What the doctor says of the example."""
+    return console(
+        "doctor docs/example.jsonl",
+        ("12 lines read", "7  failures"),
+        ("What to log next", "8  costs"),
+        ("Optional fields", "route"),
+        ("Findings", "note"),
+    )
+
+
 PRINTED: Final[Mapping[str, Callable[[], str]]] = {
     "backtest": readme_backtest,
     "explain": readme_explain,
@@ -106,5 +117,6 @@ PRINTED: Final[Mapping[str, Callable[[], str]]] = {
     "worst": lambda: whole("worst queries docs/example.jsonl --by rejected --min-n 1"),
     "assets": lambda: whole("worst assets docs/example.jsonl --by unused --min-n 1"),
     "export": evaluating_export,
+    "doctor": operating_doctor,
     "ragas": lambda: whole("export docs/example.jsonl --format ragas"),
 }

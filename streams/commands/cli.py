@@ -24,6 +24,7 @@ COMMANDS: Final = (
     cli_ask.sample,
     cli_ask.labels,
     cli_ask.export,
+    cli_ask.doctor,
 )
 
 

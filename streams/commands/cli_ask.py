@@ -35,6 +35,20 @@ def report(as_of: int | None, as_json: bool) -> None:
     run(lambda settings: command(settings, as_of, as_json))
 
 
+@click.command(short_help="What the logged fields allow, and what is unsafe.")
+@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@AS_JSON
+def doctor(files: tuple[Path, ...], as_json: bool) -> None:
+    """Which figures the logged fields allow, what is wrong with the events, and what to do.
+
+    From FILES (JSON lines), or without any from the live state; then also what is unsafe about Redis, the
+    topics and the settings. It ends with code 1 if it finds a problem, with 0 on warnings and notes alone.
+    """
+    from streams.commands.doctor import doctor as command
+
+    run(lambda settings: command(settings, files, as_json))
+
+
 @click.group(short_help="Why is it counted so?")
 def explain() -> None:
     """Why is it counted so? The whole chain, in words and as JSON."""

@@ -7,17 +7,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from attribution.entities import Entity
-from streams.commands.backtest import latest_event, lines_of, settle_lines
+from streams.commands.backtest import Intake, latest_event, lines_of, settle_lines
 from streams.connections import store_of
 from streams.settings import Settings
 from streams.state.store import Store
 
 
 class Source(NamedTuple):
-    """Entities to read, and the time by which they are judged: ms since the epoch."""
+    """Entities to read, the time by which they are judged (ms since the epoch), and what files held."""
 
     store: Store
     latest: int
+    intake: Intake | None = None
 
     async def entity(self, key: str) -> Entity:
         """One entity; one that nobody wrote is empty."""
@@ -37,8 +38,8 @@ class Source(NamedTuple):
 async def source(settings: Settings, files: Sequence[Path]) -> AsyncIterator[Source]:
     """The state of some files as of their latest event, or, without files, the live state as of now."""
     if files:
-        settled, _ = await settle_lines(lines_of(files), settings.semantics)
-        yield Source(settled, latest_event(settled.entities(), settings.semantics))
+        settled, intake = await settle_lines(lines_of(files), settings.semantics)
+        yield Source(settled, latest_event(settled.entities(), settings.semantics), intake)
         return
     live = store_of(settings)
     try:

@@ -74,6 +74,14 @@ def version_text(version: int) -> str:
     return f"{version:0{VERSION_LENGTH}x}" if version else ""
 
 
+def evicting(information: Mapping[str, Any]) -> str | None:
+    """Why a server may throw state away by itself; None if it may not."""
+    policy = information["maxmemory_policy"]
+    if policy == "noeviction":
+        return None
+    return f"Redis may evict state (maxmemory-policy {policy}): set it to noeviction"
+
+
 class RedisStore:
     """A `Store` on one Redis server. Raises `redis.RedisError` when it cannot be reached."""
 
@@ -111,9 +119,8 @@ class RedisStore:
         self._run_id = None
         await self._redis.connection_pool.disconnect()
         information = await self._redis.info()
-        if information["maxmemory_policy"] != "noeviction":
-            policy = information["maxmemory_policy"]
-            raise UnsafeStore(f"Redis may evict state (maxmemory-policy {policy}): set it to noeviction")
+        if (danger := evicting(information)) is not None:
+            raise UnsafeStore(danger)
         run_id = str(information["run_id"])
         await self._redis.function_load(LIBRARY, replace=True)
         floor = str(floor_from_clock(self._clock()))

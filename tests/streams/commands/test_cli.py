@@ -71,7 +71,7 @@ def test_every_command_has_a_help_that_says_what_it_does(path, option):
 def test_the_help_of_lara_lists_its_commands():
     """And where to begin."""
     found = lara("--help")
-    for name in ("backtest", "report", "worker", "exporter", "replay", "topics", "explain", "demo"):
+    for name in ("backtest", "report", "worker", "exporter", "replay", "topics", "explain", "demo", "doctor"):
         assert f"\n  {name}" in found.stdout
     assert "lara demo" in found.stdout
 
@@ -114,7 +114,15 @@ def test_a_mistake_of_the_caller_ends_with_code_2_and_says_so(arguments):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["report"], ["worker"], ["exporter"], ["topics", "create"], ["explain", "retrieval", "r1"], ["demo"]],
+    [
+        ["report"],
+        ["worker"],
+        ["exporter"],
+        ["topics", "create"],
+        ["explain", "retrieval", "r1"],
+        ["demo"],
+        ["doctor"],
+    ],
     ids=" ".join,
 )
 def test_a_wrong_setting_ends_every_command_with_code_2_and_names_it(monkeypatch, arguments):
