@@ -7,7 +7,7 @@ Rules:
 - A record that lost its identity to another (`…_id_reused`) is a dead letter of the entity that decided so.
 """
 
-from typing import Final, NamedTuple, TypeAlias, cast
+from typing import Final, Literal, NamedTuple, TypeAlias, cast
 
 from msgspec import Struct
 
@@ -46,7 +46,7 @@ class Withdrawn(Struct, frozen=True, kw_only=True):
     """An action that is none any more, by an earlier record: no actor placed it, or it was only a show."""
 
     action_id: str
-    resolution: str = "withdrawn"
+    resolution: Literal["withdrawn"] = "withdrawn"
     version: int = 0
     replaces: Correction | None = None
 

@@ -19,6 +19,8 @@ from attribution.events import EVENT_TYPES, SESSION_REQUIRED, Event
 MAXIMUM_EVENT_BYTES: Final = 1_048_576  # the broker's own default for a record
 MAXIMUM_ID_CODE_POINTS: Final = 256
 LATEST_MS: Final = 253_402_300_800_000  # the year 10000, which RFC 3339 cannot write
+WHOLE_LIMIT: Final = 2**63  # whole numbers are of 64 bits
+VERB: Final = "[a-z][a-z0-9_]*"
 
 REASONS: Final = {
     "oversize": "the value is longer than a record may be",
@@ -50,7 +52,7 @@ class _Invalid(Exception):
 _RFC3339 = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII
 )
-_VERB = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+_VERB = re.compile(VERB, re.ASCII)
 _EPOCH = datetime(1970, 1, 1)
 
 
@@ -58,9 +60,9 @@ def _id(value: Any) -> str:
     if type(value) is int:
         value = str(value)
     if type(value) is not str:
-        raise _Invalid("wrong_type", "an id is text or a whole number")
+        raise _Invalid("wrong_type", "an id: text or a whole number")
     if len(value) > MAXIMUM_ID_CODE_POINTS:
-        raise _Invalid("out_of_range", f"an id has at most {MAXIMUM_ID_CODE_POINTS} code points")
+        raise _Invalid("out_of_range", f"an id of at most {MAXIMUM_ID_CODE_POINTS} code points")
     return value
 
 
@@ -85,7 +87,7 @@ def _flag(value: Any) -> bool:
 def _whole(value: Any) -> int:
     if type(value) is not int:
         raise _Invalid("wrong_type", "a whole number")
-    if not -(2**63) <= value < 2**63:
+    if not -WHOLE_LIMIT <= value < WHOLE_LIMIT:
         raise _Invalid("out_of_range", "a whole number of 64 bits")
     return value
 
@@ -99,7 +101,7 @@ def _count(value: Any) -> int:
 def _amount(value: Any) -> float:
     if type(value) not in (int, float):
         raise _Invalid("wrong_type", "a number")
-    if not 0 <= value < 2**63:
+    if not 0 <= value < WHOLE_LIMIT:
         raise _Invalid("out_of_range", "a number, zero or more")
     return value  # type: ignore[no-any-return]  # an int or a float, as just checked
 
@@ -147,6 +149,20 @@ def _offset(hours: int, minutes: int) -> timedelta:
     return timedelta(hours=hours, minutes=minutes)
 
 
+# Which fields a judgement of each kind needs; of a tuple, one is enough.
+JUDGEMENT_NEEDS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    "relevance": (("retrieval_id", "query"), ("asset_id",), ("grade",)),
+    "intent": (("request_id",), ("retrieval_intents",)),
+    "goal": (("request_id", "retrieval_id"), ("reached",)),
+}
+
+# The kinds of field that take one of a few words.
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "actor": ("user", "agent"),
+    "operation": ("place", "remove"),
+    "judgement_kind": tuple(JUDGEMENT_NEEDS),
+}
+
 _CONVERTERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "id": _id,
     "ids": _ids,
@@ -155,23 +171,17 @@ _CONVERTERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "whole": _whole,
     "count": _count,
     "amount": _amount,
-    "actor": _one_of("user", "agent"),
-    "operation": _one_of("place", "remove"),
-    "judgement_kind": _one_of("relevance", "intent", "goal"),
     "verb": _verb,
     "timestamp": _timestamp,
-}
-
-# Which fields a judgement of each kind needs; of a tuple, one is enough.
-JUDGEMENT_NEEDS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
-    "relevance": (("retrieval_id", "query"), ("asset_id",), ("grade",)),
-    "intent": (("request_id",), ("retrieval_intents",)),
-    "goal": (("request_id", "retrieval_id"), ("reached",)),
+    **{kind: _one_of(*words) for kind, words in CHOICES.items()},
 }
 
 
-class _Form(NamedTuple):
+class Form(NamedTuple):
+    """What an event of one type is read by: the kind and converter of each field, and what must be there."""
+
     make: type[Event]
+    kinds: Mapping[str, str]
     converters: Mapping[str, Callable[[Any], Any]]
     required: tuple[str, ...]
 
@@ -185,15 +195,16 @@ def _kind(annotation: Any) -> str:
     raise TypeError(f"no kind in {annotation}")
 
 
-def _form(event_type: str, make: type[Event]) -> _Form:
+def _form(event_type: str, make: type[Event]) -> Form:
     fields = [field for field in msgspec.structs.fields(make) if field.name != "digest"]
-    converters = {field.name: _CONVERTERS[_kind(field.type)] for field in fields}
+    kinds = {field.name: _kind(field.type) for field in fields}
+    converters = {name: _CONVERTERS[kind] for name, kind in kinds.items()}
     required = {field.name for field in fields if field.required}
     if event_type in SESSION_REQUIRED:
         required.add("session_guid")
     if event_type == "prompt":
         required.add("request_id")
-    return _Form(make, converters, tuple(sorted(required)))
+    return Form(make, kinds, converters, tuple(sorted(required)))
 
 
 FORMS: Final = {event_type: _form(event_type, make) for event_type, make in EVENT_TYPES.items()}
@@ -218,7 +229,7 @@ def parse(value: bytes) -> Event | Rejected:
     return _read(str(event_type), form, sent)
 
 
-def _read(event_type: str, form: _Form, sent: Mapping[str, Any]) -> Event | Rejected:
+def _read(event_type: str, form: Form, sent: Mapping[str, Any]) -> Event | Rejected:
     present: dict[str, Any] = {}
     for name, convert in form.converters.items():
         raw = sent.get(name)
@@ -236,7 +247,7 @@ def _read(event_type: str, form: _Form, sent: Mapping[str, Any]) -> Event | Reje
     return form.make(digest=digest, **present)
 
 
-def _missing(form: _Form, present: Mapping[str, Any]) -> str | None:
+def _missing(form: Form, present: Mapping[str, Any]) -> str | None:
     for name in form.required:
         if name not in present:
             return name

@@ -20,6 +20,20 @@ from attribution.outputs import DEADLETTERS, Attribution, Outcome, Output, Recor
 from attribution.parsing import Rejected
 
 
+class Rejection(msgspec.Struct, frozen=True, kw_only=True):
+    """A record that is no event, or came too late (topic `deadletters`, key `sha256`)."""
+
+    reason: str
+    detail: str
+    type: str
+    topic: str
+    partition: int
+    offset: int
+    sha256: str
+    version: int = 0
+    value: str | msgspec.UnsetType = msgspec.UNSET
+
+
 class Letter(NamedTuple):
     """One record to be sent: the output's topic by its short name, key and value."""
 
@@ -103,16 +117,14 @@ def dead_letter(record: ConsumerRecord[Any, Any], rejected: Rejected, with_paylo
     """The dead letter of a record that is no event, or came too late."""
     value: bytes = record.value or b""
     sha256 = hashlib.sha256(value).hexdigest()
-    body = {
-        "reason": rejected.reason,
-        "detail": rejected.detail,
-        "type": rejected.event_type,
-        "topic": record.topic,
-        "partition": record.partition,
-        "offset": record.offset,
-        "sha256": sha256,
-        "version": 0,
-    }
-    if with_payload:
-        body["value"] = value.decode("utf-8", "backslashreplace")
+    body = Rejection(
+        reason=rejected.reason,
+        detail=rejected.detail,
+        type=rejected.event_type,
+        topic=record.topic,
+        partition=record.partition,
+        offset=record.offset,
+        sha256=sha256,
+        value=value.decode("utf-8", "backslashreplace") if with_payload else msgspec.UNSET,
+    )
     return Letter(DEADLETTERS, sha256.encode(), msgspec.json.encode(body))

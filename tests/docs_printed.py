@@ -108,6 +108,16 @@ def operating_doctor() -> str:
     )
 
 
+def contract_of_a_placement() -> str:
+    """How a schema begins, and a field with few values."""
+    return console(
+        "contract --type placement",
+        ("{", '"ts": {'),
+        ('"op": {', '"source_retrieval_id"'),
+        ('"required": [', '"additionalProperties"'),
+    )
+
+
 PRINTED: Final[Mapping[str, Callable[[], str]]] = {
     "backtest": readme_backtest,
     "explain": readme_explain,
@@ -117,6 +127,7 @@ PRINTED: Final[Mapping[str, Callable[[], str]]] = {
     "worst": lambda: whole("worst queries docs/example.jsonl --by rejected --min-n 1"),
     "assets": lambda: whole("worst assets docs/example.jsonl --by unused --min-n 1"),
     "export": evaluating_export,
+    "contract": contract_of_a_placement,
     "doctor": operating_doctor,
     "ragas": lambda: whole("export docs/example.jsonl --format ragas"),
 }

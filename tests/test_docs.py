@@ -30,7 +30,7 @@ from streams.settings import CONFIG_VARIABLE, Settings
 from streams.state import redis_store, store
 from streams.state.drive import drive
 from streams.state.memory import MemoryStore
-from tests.docs_pages import PAGES, SECTION, SECTIONS, commands, text_of
+from tests.docs_pages import CONTRACT, PAGES, SECTION, SECTIONS, commands, contract_files, text_of
 from tests.docs_printed import ROOT, printed
 
 NAMES = sorted(str(page.relative_to(ROOT)) for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -64,6 +64,22 @@ def anchors(page: str) -> set[str]:
 def test_what_is_written_from_the_code_is_up_to_date(name):
     """Settings, definitions, topics, command line, layers and printed outputs are those of the code now."""
     assert text(name) == text_of(name), "run: python -m tests.docs_pages"
+
+
+def test_the_committed_contract_is_that_of_the_code():
+    """Every schema and the AsyncAPI document, and no file besides."""
+    committed = {path.name: path.read_text("utf-8") for path in CONTRACT.iterdir()}
+    assert committed == contract_files(), "run: python -m tests.docs_pages"
+
+
+def test_a_producer_s_check_prints_what_is_shown(monkeypatch, capsys):
+    """The code of docs/topics.md runs as it stands."""
+    blocks = BLOCK.findall(text("docs/topics.md"))
+    (program,) = (block for language, block in blocks if language == "python")
+    (shown,) = (block for language, block in blocks if language == "text")
+    monkeypatch.chdir(ROOT)
+    exec(program, {})
+    assert capsys.readouterr().out == shown
 
 
 def test_every_section_has_its_place():

@@ -25,6 +25,7 @@ COMMANDS: Final = (
     cli_ask.labels,
     cli_ask.export,
     cli_ask.doctor,
+    cli_ask.contract,
 )
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from attribution.events import EVENT_TYPES
+from attribution.outputs import ATTRIBUTIONS, DEADLETTERS, OUTCOMES
 from metrics.sampling import HIGHEST_SEED
 from metrics.worst import SUBJECTS
 from streams.commands.options import AS_JSON, AS_OF, FILES, FILES_OR_LIVE, WINDOW, Instant, run
@@ -231,3 +233,36 @@ def export(files: tuple[Path, ...], format_name: str, output: Path | None, **cho
     if format_name == "parquet" and output is None:
         raise click.UsageError("parquet is no text: give --output FILE")
     run(lambda settings: command(settings, files, Choice(format_name, output, **chosen)))
+
+
+@click.command(short_help="The schemas of events and outputs, for programs.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["json-schema", "asyncapi"]),
+    default="json-schema",
+    show_default=True,
+    help="JSON Schemas (2020-12), or one AsyncAPI 3.0 document with all topics.",
+)
+@click.option(
+    "--type",
+    "name",
+    type=click.Choice([*EVENT_TYPES, ATTRIBUTIONS, OUTCOMES, DEADLETTERS]),
+    help="Only the schema of this event or output.",
+)
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write files into this folder, a schema each, instead of printing.",
+)
+def contract(form: str, name: str | None, output: Path | None) -> None:
+    """Print what producers may send and what consumers get: docs/topics.md, for programs.
+
+    Without --type the JSON Schemas are one object, by event type and output topic.
+    """
+    from streams.commands.contract import ASYNCAPI
+    from streams.commands.contract import contract as command
+
+    if form == ASYNCAPI and name is not None:
+        raise click.UsageError("--type chooses a JSON Schema; the AsyncAPI document holds all")
+    run(lambda settings: command(settings, form, name, output))

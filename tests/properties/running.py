@@ -35,7 +35,7 @@ async def settled(batches: Sequence[Sequence[Event]], semantics: Semantics = SEM
     store = MemoryStore(semantics)
     term = await store.open()
     for batch in batches:
-        await drive(batch, semantics, store, term, "token")
+        await drive(batch, semantics, store, term, "0/test")
     return store
 
 

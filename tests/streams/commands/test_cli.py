@@ -7,7 +7,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from streams.commands.cli import main
+from streams.commands.cli import COMMANDS, main
 from streams.commands.options import Instant
 from tests.building import at, encoded, retrieval
 
@@ -71,8 +71,8 @@ def test_every_command_has_a_help_that_says_what_it_does(path, option):
 def test_the_help_of_lara_lists_its_commands():
     """And where to begin."""
     found = lara("--help")
-    for name in ("backtest", "report", "worker", "exporter", "replay", "topics", "explain", "demo", "doctor"):
-        assert f"\n  {name}" in found.stdout
+    for command in COMMANDS:
+        assert f"\n  {command.name}" in found.stdout
     assert "lara demo" in found.stdout
 
 
@@ -100,6 +100,7 @@ def test_lara_has_a_version():
         ["explain", "retrieval"],
         ["explain", "prompt", "x"],
         ["demo", "--seconds", "1"],
+        ["contract", "--type", "hologram"],
     ],
     ids=" ".join,
 )
@@ -120,6 +121,7 @@ def test_a_mistake_of_the_caller_ends_with_code_2_and_says_so(arguments):
         ["exporter"],
         ["topics", "create"],
         ["explain", "retrieval", "r1"],
+        ["contract"],
         ["demo"],
         ["doctor"],
     ],

@@ -128,7 +128,7 @@ def test_one_thing_may_be_answered_twice_if_the_answers_agree(labels):
         (["r1,q1,,3,,"], "row 2: grade is filled, but there is no asset_id"),
         ([",q1,,3,,"], "row 2: grade is filled, but there is no retrieval_id and no asset_id"),
         (["r1,,a1,,1,"], "row 2: retrieval_intents is filled, but there is no request_id"),
-        ([f"r1,q1,{'a' * 257},3,,"], "row 2: grade: `asset_id` must be an id has at most 256 code points"),
+        ([f"r1,q1,{'a' * 257},3,,"], "row 2: grade: `asset_id` must be an id of at most 256 code points"),
         (["r1,q1,a1,3,,", "r1,q1,a1,2,,"], "row 3: grade is 2 here and 3 in row 2, for the same retrieval_id and asset_id"),
         (["r1,q1,a1,,1,", "r2,q1,a1,,2,"], "row 3: retrieval_intents is 2 here and 1 in row 2, for the same request_id"),
     ],

@@ -1,0 +1,1 @@
+"""The contract for programs: JSON Schemas of what lara reads and writes, and the AsyncAPI document."""
