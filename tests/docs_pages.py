@@ -21,6 +21,7 @@ from metrics.worst import SUBJECTS
 from streams.app import EXIT_SOFTWARE, EXIT_TEMPORARY
 from streams.commands.cli import main
 from streams.commands.contract import ASYNCAPI, JSON_SCHEMA, files
+from streams.commands.set_figures import set_figures_markdown
 from streams.settings import settings_markdown
 from streams.topics import RETENTION_MS
 from tests import similar_queries
@@ -148,6 +149,7 @@ SECTIONS: Final[Mapping[str, Callable[[], str]]] = {
     "cli": cli_markdown,
     "similar": similar_queries_markdown,
     "measures": measures_markdown,
+    "published": set_figures_markdown,
     **PRINTED,
 }
 PAGES: Final = sorted(

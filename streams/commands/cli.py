@@ -13,12 +13,14 @@ from streams.commands import cli_ask, cli_run
 
 COMMANDS: Final = (
     cli_run.demo,
+    cli_run.simulate,
     cli_run.topics,
     cli_run.worker,
     cli_run.exporter,
     cli_run.replay,
     cli_ask.backtest,
     cli_ask.report,
+    cli_ask.study,
     cli_ask.explain,
     cli_ask.worst,
     cli_ask.sample,

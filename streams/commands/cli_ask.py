@@ -10,7 +10,8 @@ from attribution.events import EVENT_TYPES
 from attribution.outputs import ATTRIBUTIONS, DEADLETTERS, OUTCOMES
 from metrics.sampling import HIGHEST_SEED
 from metrics.worst import SUBJECTS
-from streams.commands.options import AS_JSON, AS_OF, FILES, FILES_OR_LIVE, WINDOW, Instant, run
+from streams.commands.options import AS_JSON, AS_OF, FILES, FILES_OR_LIVE, SEED, WINDOW, Instant, run
+from streams.commands.options import prompts as with_prompts
 
 
 @click.command(short_help="Every figure from event files alone.")
@@ -49,6 +50,20 @@ def doctor(files: tuple[Path, ...], as_json: bool) -> None:
     from streams.commands.doctor import doctor as command
 
     run(lambda settings: command(settings, files, as_json))
+
+
+@click.command(short_help="The published figures, set and measured.")
+@with_prompts(300_000)
+@SEED
+def study(prompts: int, seed: int) -> None:
+    """Simulate an assistant set to the published figures, and compare its report with what was set.
+
+    No broker, no Redis; some minutes. Fewer prompts give wider intervals. Ends with code 1 if a figure of the
+    report is not exactly the simulator's truth.
+    """
+    from streams.commands.study import study as command
+
+    run(lambda settings: command(settings, prompts, seed))
 
 
 @click.group(short_help="Why is it counted so?")

@@ -4,18 +4,40 @@ from pathlib import Path
 
 import click
 
-from streams.commands.options import FILES, run
+from streams.commands.options import FILES, LIKE, SEED, plain_errors, run
+from streams.commands.options import prompts as with_prompts
 
 
 @click.command(short_help="Simulated traffic through it all.")
 @click.option("--seconds", type=click.IntRange(min=5), help="End after so long and print the report.")
-@click.option("--seed", default=1, show_default=True, help="Of the simulated traffic.")
+@SEED
+@LIKE
 @click.option("--running", is_flag=True, help="Use the brokers that the settings name, not embedded ones.")
-def demo(seconds: int | None, seed: int, running: bool) -> None:
+def demo(seconds: int | None, seed: int, like: str, running: bool) -> None:
     """Simulated assistant traffic through the whole pipeline, checked against the simulator's own truth."""
+    from streams.commands.demo import Wanted
     from streams.commands.demo import demo as command
 
-    run(lambda settings: command(settings, seconds, seed, running))
+    run(lambda settings: command(settings, Wanted(seconds, seed, like), running))
+
+
+@click.command(short_help="Simulated traffic to a file.")
+@with_prompts(1_000)
+@SEED
+@LIKE
+@click.option(
+    "--days", type=click.IntRange(min=1), default=7, show_default=True, help="In which sessions begin."
+)
+def simulate(prompts: int, seed: int, like: str, days: int) -> None:
+    """Write simulated assistant traffic to standard output, as JSON lines that backtest and replay read.
+
+    The times are those of March 2026, so that the same options always give the same lines; what follows on a
+    prompt may come up to three days after the last session began. Some lines are no events, as in real life.
+    """
+    from streams.commands.simulator import write
+
+    with plain_errors():
+        write(like, prompts, seed, days)
 
 
 @click.command(short_help="Read events, keep the state.")

@@ -20,15 +20,14 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from metrics.catalogue import CATALOGUE
 from metrics.exporter import serve
-from metrics.figures import LOWER, UPPER, Metric
+from metrics.figures import Metric
 from metrics.report import report as tables_of
-from metrics.schema import Kind
 from streams.commands.backtest import current_figures
+from streams.commands.comparison import print_differences
 from streams.commands.exporter import collector
 from streams.commands.replay import KINDS, Ends, Record, send
-from streams.commands.simulator import Truth, simulate
+from streams.commands.simulator import LIKES, Truth, simulate
 from streams.connections import reader_of, store_of
 from streams.services import HOST, ServiceError, embedded_kafka, embedded_redis
 from streams.settings import Settings, published, read_settings
@@ -38,7 +37,8 @@ from streams.state.store import Partition
 from streams.topics import FOREVER, create_topics
 
 HISTORY_MS: Final = 26 * 3_600_000  # more than the longest window that the demo shows, with its maturity
-PROMPTS_A_SECOND: Final = 100  # about 300 records, a tenth of what a laptop's worker settles
+# About 300 records a second, a tenth of what a laptop's worker settles.
+PROMPTS_A_SECOND: Final = {"demo": 100, "published": 300, "coverage": 20}
 DEFAULT_SECONDS: Final = 60
 SENDING_SHARE: Final = 0.7  # of the seconds; the rest is for starting and draining
 SHUFFLED: Final = 200  # records that change places with each other: order must not matter
@@ -46,13 +46,20 @@ DRAIN_SECONDS: Final = 120.0
 WORKER_LOG: Final = "worker.log"
 LOG_LINES: Final = 30  # of a worker that failed: a traceback with its cause
 SHOWN_WINDOWS: Final = ("24h", "all")
-COUNTS: Final = frozenset(one.name for one in CATALOGUE if one.formula.kind is Kind.COUNT)  # absent: 0
 HEADLINES: Final[tuple[tuple[str, str, dict[str, str]], ...]] = (
     ("GPR (standard)", "lara_gpr_ratio", {"definition": "standard"}),
     ("ACR", "lara_acr_ratio", {}),
     ("ORF", "lara_orf_ratio", {}),
     ("UOR (standard)", "lara_uor_ratio", {"definition": "standard"}),
 )
+
+
+class Wanted(NamedTuple):
+    """Which traffic is to be shown, and for how long (None: until somebody ends it)."""
+
+    seconds: int | None
+    seed: int
+    like: str
 
 
 class Traffic(NamedTuple):
@@ -63,7 +70,7 @@ class Traffic(NamedTuple):
     as_of: int
 
 
-async def demo(settings: Settings, seconds: int | None, seed: int, running: bool) -> None:
+async def demo(settings: Settings, wanted: Wanted, running: bool) -> None:
     """Run the demo; ends with exit code 1 if a figure differs from the truth."""
     console = Console()
     with ExitStack() as services, tempfile.TemporaryDirectory(prefix="lara-demo-") as directory:
@@ -72,7 +79,7 @@ async def demo(settings: Settings, seconds: int | None, seed: int, running: bool
             own = settings if running else services.enter_context(_embedded(Path(directory), console))
             own = own.model_copy(update={"prefix": f"{settings.prefix}-demo-{int(time.time())}"})
             await create_topics(own.bootstrap, own.prefix, own.partitions, FOREVER, own.replication)
-            different = await _show(own, seconds, seed, Path(directory), console)
+            different = await _show(own, wanted, Path(directory), console)
     if different:
         sys.exit(1)
 
@@ -92,12 +99,13 @@ def _embedded(directory: Path, console: Console) -> Iterator[Settings]:
         )
 
 
-def make_traffic(seed: int, seconds: int, now_ms: int) -> Traffic:
+def make_traffic(wanted: Wanted, now_ms: int) -> Traffic:
     """Simulated records, lightly shuffled, and their truth."""
-    prompts = PROMPTS_A_SECOND * seconds
-    made, truth = simulate(seed=seed, start_ms=now_ms - HISTORY_MS, end_ms=now_ms, prompts=prompts)
+    prompts = PROMPTS_A_SECOND[wanted.like] * (wanted.seconds or DEFAULT_SECONDS)
+    rates, start = LIKES[wanted.like], now_ms - HISTORY_MS
+    made, truth = simulate(seed=wanted.seed, start_ms=start, end_ms=now_ms, prompts=prompts, rates=rates)
     records = [Record(KINDS[one.topic_type], one.value, one.ts, one.key) for one in made]
-    chance = random.Random(seed)
+    chance = random.Random(wanted.seed)
     shuffled = []
     for start in range(0, len(records), SHUFFLED):
         part = records[start : start + SHUFFLED]
@@ -106,9 +114,8 @@ def make_traffic(seed: int, seconds: int, now_ms: int) -> Traffic:
     return Traffic(shuffled, truth, now_ms)
 
 
-async def _show(settings: Settings, seconds: int | None, seed: int, directory: Path, console: Console) -> int:
-    length = seconds or DEFAULT_SECONDS
-    traffic = make_traffic(seed, length, int(time.time() * 1000))
+async def _show(settings: Settings, wanted: Wanted, directory: Path, console: Console) -> int:
+    traffic = make_traffic(wanted, int(time.time() * 1000))
     reader = reader_of(settings)
     async with AsyncExitStack() as stack:
         worker = await _start_worker(settings, directory)
@@ -116,12 +123,12 @@ async def _show(settings: Settings, seconds: int | None, seed: int, directory: P
         server = serve(collector(settings), 0, HOST)
         stack.callback(server.shutdown)
         console.print(f"figures for Prometheus: http://{HOST}:{server.server_port}/metrics")
-        rate = len(traffic.records) / (length * SENDING_SHARE)
+        rate = len(traffic.records) / ((wanted.seconds or DEFAULT_SECONDS) * SENDING_SHARE)
         sending = asyncio.create_task(send(settings.bootstrap, settings.prefix, traffic.records, rate))
         stack.callback(sending.cancel)
         await _watch(settings, traffic, reader, sending, (worker, directory / WORKER_LOG), console)
         different = _compare(settings, traffic, reader, console)
-        if seconds is None:
+        if wanted.seconds is None:
             console.print("still serving; end with Ctrl-C")
             await worker.wait()
     return different
@@ -221,36 +228,4 @@ def _compare(settings: Settings, traffic: Traffic, reader: RedisBuckets, console
     found = current_figures(reader, settings, traffic.as_of)
     shown = [metric for metric in found if metric.labels["window"] in SHOWN_WINDOWS]
     console.print(tables_of(traffic.as_of, shown, definitions))
-    different = differences(found, traffic.truth.metrics(traffic.as_of))
-    for name, labels, value, wanted in different[:20]:
-        console.print(f"[red]differs[/red] {name} {labels}: reported {value}, true {wanted}")
-    compared = sum(not metric.name.endswith((LOWER, UPPER)) for metric in found)
-    if different:
-        console.print(
-            f"[red]{len(different)} of {compared:,} figures differ from the simulator's truth[/red]"
-        )
-    else:
-        console.print(f"[green]all {compared:,} figures equal the simulator's truth exactly[/green]")
-    return len(different)
-
-
-Difference = tuple[str, dict[str, str], float | None, float | None]
-
-
-def differences(found: Sequence[Metric], truth: Sequence[Mapping[str, Any]]) -> list[Difference]:
-    """Figures whose value is not the truth's. The truth leaves out counts of 0, and bounds."""
-    reported = {
-        (metric.name, tuple(sorted(metric.labels.items()))): metric.value
-        for metric in found
-        if not metric.name.endswith((LOWER, UPPER))
-    }
-    true = {(row["name"], tuple(sorted(row["labels"].items()))): row["value"] for row in truth}
-    return [
-        (name, dict(labels), reported.get((name, labels)), true.get((name, labels)))
-        for name, labels in sorted(reported.keys() | true.keys())
-        if _differ(name, reported.get((name, labels)), true.get((name, labels)))
-    ]
-
-
-def _differ(name: str, reported: float | None, true: float | None) -> bool:
-    return (reported or 0) != (true or 0) if name in COUNTS else reported != true
+    return print_differences(console, found, traffic.truth.metrics(traffic.as_of))

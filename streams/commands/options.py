@@ -55,7 +55,21 @@ WINDOW = click.option(
     help="Retrievals that fired in the last …; all: ever.",
 )
 AS_OF = click.option("--as-of", type=Instant(), help="The time asked about, e.g. 2026-03-02T10:00:00Z.")
+SEED = click.option("--seed", default=1, show_default=True, help="Of the simulated traffic.")
+LIKE = click.option(
+    "--like",
+    type=click.Choice(["demo", "published", "coverage"]),
+    default="demo",
+    show_default=True,
+    help="A lively assistant, the published figures (docs/published.md), or every rule often.",
+)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+
+
+def prompts(default: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """How many prompts to simulate."""
+    number = click.IntRange(min=1)
+    return click.option("--prompts", type=number, default=default, show_default=True, help="To be simulated.")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from attribution.outputs import ATTRIBUTIONS, DEADLETTERS, OUTCOMES
 from attribution.parsing import Rejected, parse
 from attribution.semantics import Semantics
 from streams.commands.replay import Ends, Record, records_of, send
-from streams.commands.simulator import COVERAGE, simulate
+from streams.commands.simulator import COVERAGE, lines, simulate
 from streams.commands.simulator import Record as Made
 from streams.settings import Settings
 from tests.live.fleet import Fleet, figures_of, lara, newest_outputs, settings_for
@@ -34,11 +34,6 @@ def simulated(seed: int, prompts: int) -> list[Record]:
 
 def records_made(made: Sequence[Made]) -> list[Record]:
     return [Record(one.topic_type + "s", one.value, one.ts, one.key) for one in made]
-
-
-def lines_of(records: Sequence[Record]) -> bytes:
-    """What of the records a file of lines can hold: no null values, none with a line feed."""
-    return b"\n".join(one.value for one in records if one.value and b"\n" not in one.value)
 
 
 def shuffled_twice(records: list[Record], seed: int) -> list[Record]:
@@ -113,7 +108,7 @@ async def test_a_simulated_stream_gives_the_figures_of_a_backtest(bootstrap, red
     rare = {what: times for what, times in truth.occurrences().items() if times < 50}
     assert not rare
     file = tmp_path / "simulated.jsonl"
-    file.write_bytes(lines_of(records_made(made)))
+    file.write_bytes(b"\n".join(lines(made)))
     records = shuffled_twice(records_made(made), seed=2)
     async with Fleet(settings_for(bootstrap, redis_url, prefix), tmp_path) as fleet:
         await run_with_a_kill(fleet, records)
@@ -135,7 +130,7 @@ async def laid_over_each_other(seeds: range, prompts: int, settings: Settings, d
     """Send several streams through one fleet as if they were one."""
     records = [record for seed in seeds for record in simulated(seed, prompts)]
     file = directory / "simulated.jsonl"
-    file.write_bytes(lines_of(records))
+    file.write_bytes(b"\n".join(lines(records)))
     async with Fleet(settings, directory) as fleet:
         await run_with_a_kill(fleet, shuffled_twice(records, seed=3))
         await compare(fleet, file, str(END))
@@ -147,7 +142,7 @@ async def test_a_worker_that_joins_and_leaves_in_order_changes_nothing(
     """A third worker joins and stops on SIGTERM with code 0, and transactions leave holes: still exact."""
     records = simulated(seed=5, prompts=600)
     file = tmp_path / "simulated.jsonl"
-    file.write_bytes(lines_of(records))
+    file.write_bytes(b"\n".join(lines(records)))
     async with Fleet(settings_for(bootstrap, redis_url, prefix), tmp_path) as fleet:
         fleet.start()
         ends = await send_in_transactions(fleet, records[: len(records) // 3])

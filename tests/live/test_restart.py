@@ -5,7 +5,7 @@ import urllib.request
 from pathlib import Path
 
 from streams.commands.replay import Record, send
-from streams.commands.simulator import COVERAGE, simulate
+from streams.commands.simulator import COVERAGE, lines, simulate
 from streams.services import HOST, free_port, redis
 from streams.settings import Settings
 from tests.live.fleet import Fleet, settings_for, start_lara
@@ -19,7 +19,7 @@ def simulated(directory: Path, seed: int, prompts: int) -> tuple[list[Record], P
     """A stream, and the file that a backtest reads."""
     made, _ = simulate(seed=seed, start_ms=START, end_ms=END, prompts=prompts, rates=COVERAGE)
     file = directory / "simulated.jsonl"
-    file.write_bytes(b"\n".join(one.value for one in made if one.value and b"\n" not in one.value))
+    file.write_bytes(b"\n".join(lines(made)))
     return [Record(one.topic_type + "s", one.value, one.ts, one.key) for one in made], file
 
 

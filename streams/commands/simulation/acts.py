@@ -30,7 +30,7 @@ def look_up(
     stage: Stage, visit: Visit, asset: str | None = None, ahead: int = 0, search: Search = PLAIN
 ) -> tuple[Turn, Found]:
     """A new prompt with one retrieval, whose complete list holds the asset."""
-    turn = stage.prompt(visit)
+    turn = stage.prompt(visit, retrieving=True)
     if not ahead:
         stage.wait(visit, 50, 2_000)
     assets: list[str | None] = [*stage.rng.sample(stage.catalogue, stage.rng.randint(3, 10))]

@@ -34,7 +34,7 @@ def agent_acts(stage: Stage, visit: Visit, turn: Turn) -> None:
         stage.agent(visit, explicit(found.credit(asset), "by the agent", now), claim=found.id, **ids)
     elif way < 0.75:
         stage.agent(visit, by_request(turn, asset, now), **ids)
-    elif way < 0.85:
+    elif way < 0.75 + stage.rates.agent_places:
         agent_places(stage, visit, turn, found)
     else:
         meaning = explicit(found.credit(asset), "without evidence")
@@ -64,7 +64,7 @@ def delegated(stage: Stage, visit: Visit, turn: Turn) -> None:
         return stage.agent(visit, meaning, placement=placed.id, document=placed.document)
     request = turn.request if way == 0 and turn.shown else None
     if way == 1:
-        request = stage.prompt(visit).request
+        request = stage.prompt(visit, retrieving=False).request
         stage.wait(visit, 100, 5_000)
     meaning = explicit(found.credit(asset), "delegated", "D")
     return stage.agent(visit, meaning, asset=asset, claim=found.id, request=request)

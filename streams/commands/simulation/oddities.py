@@ -219,7 +219,7 @@ def skewed_placement(stage: Stage, visit: Visit, found: Found, asset: str, near:
 def excluded(stage: Stage, visit: Visit, _: Turn) -> None:
     """An action of a real session names a synthetic retrieval: it is excluded with it."""
     stage.go_on(visit)
-    inner = Visit(stage.session(synthetic=True, user=None), visit.clock)
+    inner = Visit(stage.session(stage.surface(), synthetic=True, user=None), visit.clock)
     _, found = look_up(stage, inner)
     visit.clock = inner.clock
     stage.wait(visit)

@@ -12,12 +12,12 @@ class Rates:
     """Every rate of the simulator. The defaults are `DEMO`: a lively assistant that logs rather well."""
 
     # Who comes.
-    chat_entry: float = 0.6  # sessions that start in the chat; the others in gallery or editor
+    chat_entry: float = 0.6  # prompts, and so sessions, at the chat entry; the others in gallery or editor
     turns: float = 3.0  # mean number of prompts of a session
     retrieving_at_chat: float = 0.3  # prompts of the chat entry that retrieve
     retrieving_elsewhere: float = 0.3  # prompts of the other surfaces that retrieve
-    foreign_surface: float = 0.03  # sessions on a surface outside the configured list (folded to `other`)
-    no_surface: float = 0.03  # sessions that do not log a surface (`unknown`)
+    foreign_surface: float = 0.03  # prompts on a surface outside the configured list (folded to `other`)
+    no_surface: float = 0.03  # prompts that do not log a surface (`unknown`)
     signed_in: float = 0.8  # sessions with a user_id
     conversation: float = 0.3  # sessions that send a conversation_id, on all their events
     synthetic: float = 0.02  # sessions of a health check: `synthetic: true` on all their events
@@ -25,7 +25,7 @@ class Rates:
     # What a retrieval logs.
     second_retrieval: float = 0.2  # requests that retrieve once more (again of those: a third time, ...)
     shared_asset: float = 0.4  # requests with several retrievals whose lists share an asset
-    null_result: float = 0.02  # retrievals that return nothing: an empty list, published as 1.5 %
+    null_result: float = 0.02  # retrievals that return nothing: an empty list
     no_list: float = 0.03  # retrievals without the returned list
     hole: float = 0.01  # lists with a null element, which keeps its position
     repeated: float = 0.03  # lists that hold an asset twice
@@ -39,6 +39,13 @@ class Rates:
     # What a prompt logs.
     routed: float = 0.8  # prompts with a route, some outside the configured list (`other`)
     flagged: float = 0.3  # prompts flagged as reformulation or as none
+    search_reformulation_at_chat: float = (
+        0.3  # flagged prompts of the chat entry that retrieve, and ask again
+    )
+    downstream_correction_at_chat: float = (
+        0.45  # flagged prompts of the chat entry that correct what was made
+    )
+    reformulation_elsewhere: float = 0.33  # flagged prompts of the other surfaces that ask again
 
     # What is measured.
     latency: float = 0.7  # retrievals and actions with a latency, some of it in fractions
@@ -46,6 +53,7 @@ class Rates:
 
     # The answer.
     agent_acts: float = 0.5  # retrieving requests in which the agent consumes something before the answer
+    agent_places: float = 0.1  # of these, the agent places it, and makes something of the placement
     generative: float = 0.82  # agent consumptions that are generative edits (`generate`, `edit`)
     shown: float = 0.95  # answers whose `show` is logged
     shown_at_once: float = 0.02  # shows stamped with the very time of the event before
@@ -53,6 +61,13 @@ class Rates:
     bare_action: float = 0.1  # prompts followed by a user action that names nothing
     judged: float = 0.1  # retrieving requests whose relevance or goal somebody judges
     intended: float = 0.05  # prompts of which somebody says how many retrievals they wanted
+
+    # One reaction to each retrieval that found something, whatever becomes of the others of its request.
+    reacted: float = 0.05  # retrieving requests that are followed so, and by nothing else
+    taken_away: float = 0.1  # exported, shared or downloaded (positive by every definition)
+    worked_with: float = 0.2  # selected, edited or followed up (by `standard` and `broad`)
+    noticed: float = 0.2  # clicked, called helpful or made a favourite (by `broad` only)
+    turned_down: float = 0.05  # rejected (an observable failure)
 
     # Follow-ups: weights of what the user does with what was retrieved.
     again: float = 0.35  # (a probability) one more follow-up on the same request
@@ -100,15 +115,35 @@ class Rates:
 
 DEMO = Rates()
 
-# The published figures: 0.31 % of all prompts retrieve, 10.7 % at the chat entry; 1.5 % null results.
-# With 2 % of the sessions at the chat entry: 0.02 * 0.107 + 0.98 * 0.00098 = 0.0031.
+# What the published study says, and what is chosen where it says no number (docs/published.md has both).
+RETRIEVING, CHAT_ENTRY, RETRIEVING_AT_CHAT = 0.0031, 0.02, 0.107
+NULL_RESULT, REFORMULATION_AT_CHAT, SEARCH_REFORMULATION_AT_CHAT = 0.0151, 0.444, 0.3
+STRICT, STANDARD, BROAD = 0.08, 0.24, 0.46  # GPR by definition, over all retrievals, those without result too
+
+# Only what has a set rate happens, so that nothing else moves the figures: no scene that retrieves once more.
 PUBLISHED = replace(
     DEMO,
-    chat_entry=0.02,
-    retrieving_at_chat=0.107,
-    retrieving_elsewhere=0.00098,
-    null_result=0.015,
-)
+    chat_entry=CHAT_ENTRY,
+    retrieving_at_chat=RETRIEVING_AT_CHAT,
+    retrieving_elsewhere=(RETRIEVING - CHAT_ENTRY * RETRIEVING_AT_CHAT) / (1 - CHAT_ENTRY),
+    foreign_surface=0.0, no_surface=0.0, synthetic=0.0, no_list=0.0, no_request=0.0,
+    null_result=NULL_RESULT,
+    flagged=1.0,
+    search_reformulation_at_chat=SEARCH_REFORMULATION_AT_CHAT,
+    downstream_correction_at_chat=(
+        (REFORMULATION_AT_CHAT - RETRIEVING_AT_CHAT * SEARCH_REFORMULATION_AT_CHAT) / (1 - RETRIEVING_AT_CHAT)
+    ),
+    reformulation_elsewhere=0.331,
+    agent_places=0.0,
+    generative=0.82,
+    bare_action=0.0,
+    intended=0.01,
+    another_session=0.7,
+    reacted=1.0,
+    taken_away=STRICT / (1 - NULL_RESULT),
+    worked_with=(STANDARD - STRICT) / (1 - NULL_RESULT),
+    noticed=(BROAD - STANDARD) / (1 - NULL_RESULT),
+)  # fmt: skip
 
 # Every rule, grade and definition often: the follow-ups weigh about the same, the oddities are no exceptions.
 COVERAGE = replace(
@@ -122,5 +157,7 @@ COVERAGE = replace(
     delegated=2.0, second_look=1.0, substituted=3.0, reformulated=2.0, needed=1.6, similar=3.0, paged=1.2,
     refuted=3.8, dangling=2.2, baseless=2.2, long_chain=1.3, skewed=3.0, excluded=0.8, no_event_id=0.15,
     numeric_id=0.3, blank_field=0.2, unknown_field=0.1, no_session=0.15, resent=0.03, revised=0.02,
-    conflicting=0.05, invalid=0.03, tombstone=0.01,
+    conflicting=0.05, invalid=0.03, tombstone=0.01, reacted=0.12,
 )  # fmt: skip
+
+LIKES = {"demo": DEMO, "published": PUBLISHED, "coverage": COVERAGE}

@@ -35,7 +35,7 @@ def elsewhere(stage: Stage, visit: Visit) -> None:
     """On to another session, which may belong to the same conversation."""
     old = visit.session
     kept = old.conversation if stage.chance(0.7) else None
-    visit.session = stage.session(old.synthetic, old.user, kept)
+    visit.session = stage.session(stage.surface(), old.synthetic, old.user, kept)
     stage.wait(visit, HOUR, 6 * HOUR)
 
 
@@ -130,7 +130,7 @@ def paged(stage: Stage, visit: Visit, _: Turn) -> None:
     pages: list[Found] = []
     for _count in range(stage.rng.randint(1, 3)):
         stage.wait(visit)
-        turn = stage.prompt(visit) if stage.chance(0.5) else turn
+        turn = stage.prompt(visit, retrieving=True) if stage.chance(0.5) else turn
         stage.wait(visit, 50, 2_000)
         page = stage.retrieve(visit, turn, () if stage.chance(0.25) else draw_lists(stage, 1)[0], search=more)
         found.book.pages.append(page.book)

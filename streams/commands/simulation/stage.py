@@ -43,14 +43,17 @@ class Stage:
             return str(10_000 + number)
         return f"asset-{number}" if number % 10 else f"größe-{number}"
 
-    def session(self, synthetic: bool, user: str | None, conversation: str | None = None) -> Session:
-        """A new session on some surface, perhaps of a conversation that goes on."""
-        kinds = ("chat", "gallery", "editor")
-        surface: str | None = "chat" if self.chance(self.rates.chat_entry) else self.rng.choice(kinds[1:])
+    def surface(self) -> str | None:
+        """Where a prompt is entered; None if that is not logged."""
+        surface = "chat" if self.chance(self.rates.chat_entry) else self.rng.choice(("gallery", "editor"))
         if self.chance(self.rates.foreign_surface):
             surface = "canvas"
-        if self.chance(self.rates.no_surface):
-            surface = None
+        return None if self.chance(self.rates.no_surface) else surface
+
+    def session(
+        self, surface: str | None, synthetic: bool, user: str | None, conversation: str | None = None
+    ) -> Session:
+        """A new session on a surface, perhaps of a conversation that goes on."""
         guid = self.new_id("s")
         if conversation is None and self.chance(self.rates.conversation):
             conversation = self.new_id("c")
@@ -64,14 +67,14 @@ class Stage:
         """Time passes; perhaps the next act happens in another session, hours to two days later."""
         self.wait(visit)
         if self.chance(self.rates.another_session):
-            visit.session = self.session(visit.session.synthetic, visit.session.user)
+            visit.session = self.session(self.surface(), visit.session.synthetic, visit.session.user)
             self.wait(visit, HOUR, 6 * HOUR if self.chance(0.6) else 48 * HOUR)
 
-    def prompt(self, visit: Visit) -> Turn:
-        """A user turn, as long as there are any left to simulate."""
+    def prompt(self, visit: Visit, retrieving: bool) -> Turn:
+        """A user turn that will retrieve or not, as long as there are any left to simulate."""
         if not self.prompts_left:
             raise Ended
-        flag = self.rng.choice((True, False)) if self.chance(self.rates.flagged) else None
+        flag = self._reformulating(visit, retrieving) if self.chance(self.rates.flagged) else None
         route = self.rng.choice((*ROUTES, "smalltalk")) if self.chance(self.rates.routed) else None
         label, surface = route if route in ROUTES else "other", folded(visit.session.surface)
         prompt = Prompted(self.new_id("q"), visit.clock, surface, label, flag)
@@ -85,6 +88,13 @@ class Stage:
         visit.session.books.prompted(prompt)
         self.prompts_left -= 1
         return Turn(prompt, requested=not self.chance(self.rates.no_request))
+
+    def _reformulating(self, visit: Visit, retrieving: bool) -> bool:
+        if visit.session.surface != "chat":
+            return self.chance(self.rates.reformulation_elsewhere)
+        if retrieving:
+            return self.chance(self.rates.search_reformulation_at_chat)
+        return self.chance(self.rates.downstream_correction_at_chat)
 
     def query(self) -> str:
         """A query of words that no other has."""

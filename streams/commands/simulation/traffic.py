@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from . import agents, claims, documents, labels, oddities, searches
+from . import agents, claims, documents, labels, oddities, reactions, searches
 from .acts import draw_lists
 from .books import Meaning
 from .cast import Found, Turn, Visit
@@ -43,38 +43,48 @@ FOLLOW_UPS: tuple[Scene, ...] = (
 MOST_RETRIEVALS = 4
 
 
-def traffic(stage: Stage, start_ms: int, end_ms: int) -> None:
-    """Sessions at any time, until all prompts are used up."""
+def traffic(stage: Stage, start_ms: int, last_ms: int) -> None:
+    """Prompt after prompt, until all are used up: each begins a session on its surface, or goes on with one.
+
+    So each prompt falls on its surface by itself, however long the sessions are.
+    """
+    going: dict[str | None, Visit] = {}
     while stage.prompts_left:
-        user = stage.new_id("u") if stage.chance(stage.rates.signed_in) else None
-        session = stage.session(stage.chance(stage.rates.synthetic), user)
-        run(session_of_turns, stage, Visit(session, stage.rng.randrange(start_ms, end_ms)))
+        surface = stage.surface()
+        visit = going.pop(surface, None) or begin(stage, surface, stage.rng.randrange(start_ms, last_ms))
+        if run(one_turn, stage, visit) and not stage.chance(1 / stage.rates.turns):
+            stage.wait(visit, 10 * SECOND, 5 * MINUTE)
+            going[surface] = visit
 
 
-def run(scene: Callable[..., None], *arguments: object) -> None:
-    """Play a scene as far as it happens before the end."""
+def begin(stage: Stage, surface: str | None, clock: int) -> Visit:
+    """Somebody comes."""
+    user = stage.new_id("u") if stage.chance(stage.rates.signed_in) else None
+    return Visit(stage.session(surface, stage.chance(stage.rates.synthetic), user), clock)
+
+
+def run(scene: Callable[..., None], *arguments: object) -> bool:
+    """Play a scene as far as it happens before the end; whether it was played to its own end."""
     try:
         scene(*arguments)
     except Ended:
-        return
+        return False
+    return True
 
 
-def session_of_turns(stage: Stage, visit: Visit) -> None:
-    """One session: turn after turn, the follow-ups of each take their own course."""
+def one_turn(stage: Stage, visit: Visit) -> None:
+    """One prompt; what follows on it takes its own course."""
     at_chat = visit.session.surface == "chat"
-    retrieving = stage.rates.retrieving_at_chat if at_chat else stage.rates.retrieving_elsewhere
-    while True:
-        turn = stage.prompt(visit)
-        if stage.chance(retrieving):
-            retrieve(stage, visit, turn)
-            answer(stage, visit, turn)
-            follow_up(stage, visit, turn)
-        run(bare, stage, Visit(visit.session, visit.clock))
-        if stage.chance(stage.rates.intended):
-            run(labels.intended, stage, Visit(visit.session, visit.clock), turn)
-        if stage.chance(1 / stage.rates.turns):
-            return
-        stage.wait(visit, 10 * SECOND, 5 * MINUTE)
+    rate = stage.rates.retrieving_at_chat if at_chat else stage.rates.retrieving_elsewhere
+    retrieving = stage.chance(rate)
+    turn = stage.prompt(visit, retrieving)
+    if retrieving:
+        retrieve(stage, visit, turn)
+        answer(stage, visit, turn)
+        follow_up(stage, visit, turn)
+    run(bare, stage, Visit(visit.session, visit.clock))
+    if stage.chance(stage.rates.intended):
+        run(labels.intended, stage, Visit(visit.session, visit.clock), turn)
 
 
 def retrieve(stage: Stage, visit: Visit, turn: Turn) -> None:
@@ -100,6 +110,16 @@ def answer(stage: Stage, visit: Visit, turn: Turn) -> None:
 
 def follow_up(stage: Stage, visit: Visit, turn: Turn) -> None:
     """What is done with the retrievals, beside the turns that follow in the session."""
+    if stage.chance(stage.rates.reacted):
+        reactions.reacted(stage, Visit(visit.session, visit.clock), turn)
+    else:
+        scenes(stage, visit, turn)
+    if stage.chance(stage.rates.judged):
+        run(labels.judged, stage, Visit(visit.session, visit.clock), turn)
+
+
+def scenes(stage: Stage, visit: Visit, turn: Turn) -> None:
+    """One scene, or several that know nothing of each other."""
     weights = [float(getattr(stage.rates, scene.__name__)) for scene in FOLLOW_UPS]
     while True:
         scene = stage.rng.choices(FOLLOW_UPS, weights)[0] if usable(turn) else oddities.refuted
@@ -107,8 +127,6 @@ def follow_up(stage: Stage, visit: Visit, turn: Turn) -> None:
         visit.session.books.note(f"scene {scene.__name__}")
         if not stage.chance(stage.rates.again):
             break
-    if stage.chance(stage.rates.judged):
-        run(labels.judged, stage, Visit(visit.session, visit.clock), turn)
 
 
 def usable(turn: Turn) -> list[Found]:

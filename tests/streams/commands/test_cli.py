@@ -101,6 +101,10 @@ def test_lara_has_a_version():
         ["explain", "prompt", "x"],
         ["demo", "--seconds", "1"],
         ["contract", "--type", "hologram"],
+        ["demo", "--like", "yesterday"],
+        ["simulate", "--prompts", "0"],
+        ["simulate", "--days", "0"],
+        ["study", "--prompts", "many"],
     ],
     ids=" ".join,
 )
@@ -179,6 +183,43 @@ def test_a_file_without_any_event_is_code_1_and_says_what_was_read(tmp_path):
     found = lara("backtest", str(path))
     assert (found.exit_code, found.stdout) == (1, "")
     assert "read 2 records" in found.stderr
+
+
+# --- simulated files --------------------------------------------------------------------------------
+
+
+def test_a_simulated_file_is_what_backtest_reads(nowhere, tmp_path):
+    """The same options give the same lines, another setting others; a report comes of them."""
+    found = [lara("simulate", "--prompts", "30", "--like", like) for like in ("coverage", "coverage", "demo")]
+    assert [one.exit_code for one in found] == [0, 0, 0]
+    assert found[0].stdout == found[1].stdout != found[2].stdout
+    lines = found[0].stdout.splitlines()
+    assert f"wrote {len(lines)} lines" in found[0].stderr
+    path = tmp_path / "simulated.jsonl"
+    path.write_text(found[0].stdout, "utf-8")
+    report = lara("backtest", str(path))
+    assert report.exit_code == 0
+    assert f"read {len(lines)} records" in report.stderr
+
+
+def test_a_study_prints_what_was_set_and_that_the_report_is_the_truth(nowhere):
+    """Its figures to standard output; how long it takes, and what was read, elsewhere."""
+    found = lara("study", "--prompts", "300", "--seed", "2")
+    assert found.exit_code == 0
+    assert found.stdout.startswith("300 prompts of an assistant set to the published figures, seed 2")
+    assert "of 15 intervals hold what was set" in found.stdout
+    assert "figures equal the simulator's truth exactly" in found.stdout
+    assert "settled after" in found.stderr
+
+
+def test_a_study_whose_report_is_not_the_truth_ends_with_code_1(monkeypatch):
+    """Whatever its intervals say."""
+    from streams.commands.simulator import Truth
+
+    monkeypatch.setattr(Truth, "metrics", lambda *_: [])
+    found = lara("study", "--prompts", "20")
+    assert found.exit_code == 1
+    assert "differ from the simulator's truth" in found.stdout
 
 
 # --- times ------------------------------------------------------------------------------------------

@@ -1,12 +1,22 @@
 """The simulator: the same stream from the same seed, everything in it, and a truth that a reader confirms."""
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
 
-from streams.commands.simulator import COVERAGE, DEMO, PUBLISHED, Rates, Record, Truth, simulate
+from streams.commands.simulator import (
+    COVERAGE,
+    DEMO,
+    PUBLISHED,
+    Rates,
+    Record,
+    Truth,
+    lines,
+    simulate,
+)
 from tests.second_reading import Reading, read
 
 pytestmark = pytest.mark.slow
@@ -93,7 +103,7 @@ def second_reading(seed: int, rates: Rates, prompts: int, as_of_ms: int) -> Read
 STREAMS = pytest.mark.parametrize(
     ("seed", "rates", "prompts", "as_of_ms"),
     [
-        (1, DEMO, 700, END),
+        (7, DEMO, 700, END),  # with retrievals that are pending at the end
         (2, DEMO, 700, END - 7 * 60 * MINUTE + 1),
         (3, COVERAGE, 500, END),
         (4, COVERAGE, 500, END - 11 * 60 * MINUTE - 54_321),
@@ -139,7 +149,7 @@ def test_records_come_in_time_order_and_none_lies_outside_the_simulated_time() -
 
 def test_as_many_prompts_are_emitted_as_asked_for() -> None:
     """Prompts are counted once: neither the re-sent ones nor their conflicts are further prompts."""
-    records, truth = simulated(1, DEMO, 700)
+    records, truth = simulated(7, DEMO, 700)
     intake = truth.intake()
     unusual = intake["duplicate"] + intake["conflict"] + intake["invalid"]
     sent = Counter(record.topic_type for record in records)["prompt"]
@@ -148,8 +158,50 @@ def test_as_many_prompts_are_emitted_as_asked_for() -> None:
 
 def test_an_empty_time_cannot_be_simulated() -> None:
     """There must be a moment in which something can happen."""
-    with pytest.raises(ValueError, match="empty"):
-        simulate(seed=1, start_ms=START, end_ms=START, prompts=1)
+    for end, quiet in ((START, 0), (START + 5, 5)):
+        with pytest.raises(ValueError, match="empty"):
+            simulate(seed=1, start_ms=START, end_ms=end, prompts=1, quiet_ms=quiet)
+
+
+def test_no_session_begins_in_the_quiet_time_and_what_follows_has_time_to_happen() -> None:
+    """One hour in which sessions of one prompt begin, then two days for what users do elsewhere."""
+    hour = 60 * MINUTE
+    rates = replace(PUBLISHED, turns=1.0, retrieving_elsewhere=1.0)
+    arguments = {"start_ms": START, "end_ms": START + 49 * hour, "prompts": 300, "rates": rates}
+    truth = simulate(seed=6, quiet_ms=48 * hour, **arguments)[1]
+    assert len(truth.prompts) == 300
+    assert max(one.ts for one in truth.prompts) < START + hour
+    assert max(one.ts for one in truth.actions) > START + 24 * hour
+    assert max(one.ts for one in simulate(seed=6, **arguments)[1].prompts) > START + 24 * hour
+
+
+def test_each_retrieval_meets_one_reaction_at_most_as_often_as_its_rate_says() -> None:
+    """A user action of its own that credits no other retrieval; none of what found nothing."""
+    rates = replace(
+        PUBLISHED, retrieving_at_chat=1.0, retrieving_elsewhere=1.0, agent_acts=0.0, null_result=0.1
+    )
+    truth = simulate(
+        seed=7,
+        start_ms=START,
+        end_ms=START + 96 * 60 * MINUTE,
+        prompts=4_000,
+        rates=rates,
+        quiet_ms=72 * 60 * MINUTE,
+    )[1]
+    met = Counter(name for done in truth.actions for name in done.credited if done.actor == "user")
+    assert all(len(done.credited) == 1 for done in truth.actions if done.action != "show")
+    assert set(met.values()) == {1}
+    assert not any(met[one.id] for one in truth.retrievals if one.null)
+    found = [one for one in truth.retrievals if not one.null]
+    for mark, rate in (("strict", 0.0812), ("standard", 0.2437), ("broad", 0.4671), ("rejected", 0.05)):
+        share = sum(mark in one.marks for one in found) / len(found)
+        assert share == pytest.approx(rate, abs=4 * (rate * (1 - rate) / len(found)) ** 0.5), mark
+
+
+def test_a_file_holds_the_records_that_have_a_value_in_one_line() -> None:
+    """Null values and broken lines are left out, and nothing else, in the same order."""
+    records = [Record("prompt", 1, value, b"") for value in (b"{}", None, b"", b"{\n}", b"[]")]
+    assert list(lines(records)) == [b"{}", b"[]"]
 
 
 def test_every_rule_grade_definition_and_oddity_occurs_often_under_coverage() -> None:
@@ -180,9 +232,9 @@ def test_every_verdict_and_every_pending_definition_occurs_often_under_coverage(
 
 def test_every_figure_of_the_second_reading_is_booked() -> None:
     """The truth leaves out nothing but bounds."""
-    found = second_reading(1, DEMO, 700, END).metrics
+    found = second_reading(7, DEMO, 700, END).metrics
     names = {row["name"] for row in found if not row["name"].endswith(BOUNDS)}
-    assert {row["name"] for row in simulated(1, DEMO, 700)[1].metrics(END)} == names
+    assert {row["name"] for row in simulated(7, DEMO, 700)[1].metrics(END)} == names
 
 
 def test_the_published_rates_retrieve_on_few_prompts() -> None:
