@@ -89,19 +89,32 @@ class Resolved(NamedTuple):
 
 def resolved(identity: str, entity: Entity, semantics: Semantics) -> Resolved | None:
     """The resolution, or None while an answer is on its way, and for what is never resolved (a show)."""
-    decisions = [cast(Decision, content) for _, _, content in entity.heard("decision")]
-    act = act_of(cast(Action, entity.standing), identity) if entity.standing is not None else None
-    if act is None:
-        act = next((decision.act for decision in decisions if decision.act is not None), None)
+    act = known_act(identity, entity)
     if act is None or act.verb == SHOW:
         return None
     if is_excluded(entity, semantics):
         return Resolved(act, "excluded")
-    decision = _own_decision(act) or next(iter(decisions), None)
+    decision = decision_of(act, entity)
     if decision is None:
         return None
     act = msgspec.structs.replace(act, ancestors=decision.ancestors)
-    return _answered(act, decision, _answers(entity))
+    return _answered(act, decision, answers_of(entity))
+
+
+def known_act(identity: str, entity: Entity) -> Act | None:
+    """What was done: by the standing record, or, of a placing, as its document says; None: no action."""
+    if entity.standing is not None:
+        return act_of(cast(Action, entity.standing), identity)
+    return next((decision.act for decision in _told(entity) if decision.act is not None), None)
+
+
+def decision_of(act: Act, entity: Entity) -> Decision | None:
+    """Which rule applied, by the action itself or by the place that decides; None: it is on its way."""
+    return _own_decision(act) or next(iter(_told(entity)), None)
+
+
+def _told(entity: Entity) -> list[Decision]:
+    return [cast(Decision, content) for _, _, content in entity.heard("decision")]
 
 
 def speak_resolution(identity: str, entity: Entity, semantics: Semantics) -> dict[Address, Content]:
@@ -109,7 +122,7 @@ def speak_resolution(identity: str, entity: Entity, semantics: Semantics) -> dic
     one = resolved(identity, entity, semantics)
     if one is None or one.resolution == "excluded":
         return {}
-    act, answers = one.act, _answers(entity)
+    act, answers = one.act, answers_of(entity)
     credited = tuple((retrieval_id, answers[retrieval_id].ts) for retrieval_id in one.retrieval_ids)
     said: dict[Address, Content] = {}
     if act.request_id is not None:
@@ -119,7 +132,8 @@ def speak_resolution(identity: str, entity: Entity, semantics: Semantics) -> dic
     return said
 
 
-def _answers(entity: Entity) -> dict[str, Answer]:
+def answers_of(entity: Entity) -> dict[str, Answer]:
+    """What the retrievals say to which the action was offered, by their ids."""
     return {split_key(sender)[1]: cast(Answer, content) for sender, _, content in entity.heard("answer")}
 
 
@@ -150,7 +164,17 @@ def contribute(identity: str, entity: Entity, semantics: Semantics) -> Contribut
     one = resolved(identity, entity, semantics)
     if one is None or one.resolution == "excluded":
         return {}
-    guesses = [cast(Guess, content).retrieval_id for _, _, content in entity.heard("guess")]
-    credited = one.retrieval_ids if one.resolution in COMPARED else ()
-    agreed = credited == (guesses[0],) if guesses and len(credited) == 1 else None
-    return action_contribution(one.act, one.resolution, one.cross_session, agreed, semantics)
+    return action_contribution(one.act, one.resolution, one.cross_session, agreed(one, entity), semantics)
+
+
+def guessed(entity: Entity) -> str | None:
+    """The retrieval that rule 5 names."""
+    return next((cast(Guess, content).retrieval_id for _, _, content in entity.heard("guess")), None)
+
+
+def agreed(one: Resolved, entity: Entity) -> bool | None:
+    """Does rule 5 name the retrieval that lineage credits? None where the two cannot be compared."""
+    guess = guessed(entity)
+    if guess is None or one.resolution not in COMPARED or len(one.retrieval_ids) != 1:
+        return None
+    return one.retrieval_ids == (guess,)

@@ -13,28 +13,41 @@ from attribution.semantics import Semantics
 from attribution.statements import Act, Address, Content, Offer, Placed
 
 
+def placed_in(entity: Entity) -> list[Placed]:
+    """Every standing placement record of the document."""
+    return [cast(Placed, content) for _, _, content in entity.heard("placement")]
+
+
+def placements_in(entity: Entity) -> tuple[dict[str, Lineage], dict[str, Placement]]:
+    """As `placements_of`: the document's placements, and the first records of those that are excluded."""
+    return placements_of(placed_in(entity), excluded_retrievals(entity))
+
+
+def excluded_retrievals(entity: Entity) -> frozenset[str]:
+    """The retrievals, of those its placements claim, that are synthetic."""
+    return frozenset(split_key(sender)[1] for sender, _, _ in entity.heard("retrieval_excluded"))
+
+
 def speak_document(identity: str, entity: Entity, semantics: Semantics) -> dict[Address, Content]:
     """For every action: the decision, and the offers to retrievals; or the action itself to its request."""
-    placed = [cast(Placed, content) for _, _, content in entity.heard("placement")]
-    retrievals = frozenset(split_key(sender)[1] for sender, _, _ in entity.heard("retrieval_excluded"))
-    placements, excluded = placements_of(placed, retrievals)
+    placements, excluded = placements_in(entity)
     said: dict[Address, Content] = {}
     for _, _, content in entity.heard("act"):
         act = cast(Act, content)
         resolution = decided("excluded") if act.placement_id in excluded else resolve(act, placements)
         said.update(_statements(act, resolution, False, placements, semantics))
     for lineage in placements.values():
-        if (act_of_placing := _placing(lineage.first)) is not None:
+        if (act_of_placing := placing_of(lineage.first)) is not None:
             placed_through_itself = resolve_placing(act_of_placing, lineage, placements)
             said.update(_statements(act_of_placing, placed_through_itself, True, placements, semantics))
             said.update(seen(act_of_placing, placing=True))
     for first in excluded.values():
-        if (act_of_placing := _placing(first)) is not None:
+        if (act_of_placing := placing_of(first)) is not None:
             said.update(_statements(act_of_placing, decided("excluded"), True, placements, semantics))
     return said
 
 
-def _placing(first: Placement) -> Act | None:
+def placing_of(first: Placement) -> Act | None:
     """The action `place` of a placement whose first record names an actor."""
     if first.actor is None:
         return None

@@ -4,8 +4,8 @@ The session's `infer` layer knows the lists of its retrievals and the actions in
 action, to be compared with lineage; and where inference credits, it decides what rules 1 to 4 leave open.
 """
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple, cast
+from collections.abc import Mapping
+from typing import Final, cast
 
 from attribution.entities import Entity, key_of, split_key
 from attribution.semantics import MINUTE_MS, Semantics
@@ -29,25 +29,18 @@ def left_open(act: Act, semantics: Semantics, placing: bool = False) -> dict[Add
     return {Address(key_of("action", act.id), "decision", act.id): decision}
 
 
-class _Candidate(NamedTuple):
-    retrieval_id: str
-    listed: Listed
-
-    @property
-    def order(self) -> tuple[int, bytes]:
-        return (self.listed.ts, self.retrieval_id.encode())
+def listed_of(entity: Entity) -> dict[str, Listed]:
+    """The retrievals of the session that returned something, by id."""
+    return {split_key(sender)[1]: cast(Listed, content) for sender, _, content in entity.heard("listed")}
 
 
 def speak_inference(identity: str, entity: Entity, semantics: Semantics) -> dict[Address, Content]:
     """To every action: the latest retrieval of the session that showed its asset. A guess, or a credit."""
-    candidates = [
-        _Candidate(split_key(sender)[1], cast(Listed, content))
-        for sender, _, content in entity.heard("listed")
-    ]
+    candidates = listed_of(entity)
     said: dict[Address, Content] = {}
     for _, _, content in entity.heard("seen"):
         act = cast(Seen, content).act
-        guess = _guess(act, candidates)
+        guess = named_by_time(act, candidates)
         if guess is not None:
             said[Address(key_of("action", act.id), "guess", act.id)] = Guess(guess)
     for _, _, content in entity.heard("unresolved"):
@@ -55,22 +48,32 @@ def speak_inference(identity: str, entity: Entity, semantics: Semantics) -> dict
     return said
 
 
-def _guess(act: Act, candidates: Sequence[_Candidate]) -> str | None:
-    fitting = [one for one in candidates if _fits(act, one.listed)]
-    return max(fitting, key=lambda one: one.order).retrieval_id if fitting else None
+def named_by_time(act: Act, candidates: Mapping[str, Listed]) -> str | None:
+    """The latest of the retrievals that rule 5 can mean."""
+    fitting = [
+        (one.ts, retrieval_id.encode())
+        for retrieval_id, one in candidates.items()
+        if why_not_named(act, one) is None
+    ]
+    return max(fitting)[1].decode() if fitting else None
 
 
-def _fits(act: Act, listed: Listed) -> bool:
-    in_time = act.ts - INFERRED_WITHIN_MS <= listed.ts <= act.ts
-    users = {act.user_id, listed.user_id} - {None}
-    return in_time and len(users) < 2 and act.asset_id in listed.returned_asset_ids
+def why_not_named(act: Act, listed: Listed) -> str | None:
+    """Why rule 5 cannot mean this retrieval of the session; None: it can."""
+    if listed.ts > act.ts:
+        return "later"
+    if listed.ts < act.ts - INFERRED_WITHIN_MS:
+        return "too_old"
+    if len({act.user_id, listed.user_id} - {None}) > 1:
+        return "other_user"
+    return None if act.asset_id in listed.returned_asset_ids else "not_in_list"
 
 
-def _credit(open_end: Seen, candidates: Sequence[_Candidate]) -> dict[Address, Content]:
+def _credit(open_end: Seen, candidates: Mapping[str, Listed]) -> dict[Address, Content]:
     act = open_end.act
     carried = act if open_end.placing else None
     decision = Address(key_of("action", act.id), "decision", act.id)
-    guess = _guess(act, candidates)
+    guess = named_by_time(act, candidates)
     if guess is None or act.asset_id is None:
         return {decision: Decision("none", act=carried, ancestors=act.ancestors)}
     offer = Offer(act, "inferred", (Route((act.asset_id,), (act.asset_id, *act.ancestors)),))

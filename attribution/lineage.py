@@ -8,7 +8,7 @@ Rules:
 - Nothing here knows a retrieval: the result is a set of routes, and the retrieval tests the claim.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from attribution.events import Placement, standing_order
@@ -39,16 +39,31 @@ class Lineage(NamedTuple):
         return newest is not None and newest[1] == _OPERATION_ORDER[PLACE]
 
 
+# How the search for a source ends: at a claim; at a placement whose original is not there, that names no
+# source, or whose ancestor was never placed; in a circle; after too many steps.
+CLAIMED: Final = "claimed"
+UNKNOWN_ORIGINAL: Final = "unknown_original"
+NO_SOURCE: Final = "no_source"
+NO_ANCESTOR: Final = "no_ancestor"
+CYCLE: Final = "cycle"
+TOO_LONG: Final = "too_long"
+
+
 class Source(NamedTuple):
-    """Where a placement's asset came from: a claim, and the placements from the asked one to the claim's."""
+    """Where a placement's asset came from: the placements from the asked one on, and how that way ends."""
 
-    claim: str | None = None
-    path: tuple[Lineage, ...] = ()
-    dangling: bool = False
+    path: tuple[Lineage, ...]
+    ending: str
 
+    @property
+    def claim(self) -> str | None:
+        """The retrieval that the last placement claims, if that is how the way ends."""
+        return self.path[-1].first.source_retrieval_id if self.ending == CLAIMED else None
 
-NO_SOURCE: Final = Source()
-DANGLING: Final = Source(dangling=True)
+    @property
+    def dangling(self) -> bool:
+        """Was a source named in vain?"""
+        return self.ending == UNKNOWN_ORIGINAL
 
 
 class World:
@@ -88,14 +103,14 @@ class World:
         while True:
             record = path[-1].first
             if record.source_retrieval_id is not None:
-                return Source(record.source_retrieval_id, tuple(path))
+                return Source(tuple(path), CLAIMED)
             if len(path) > MAXIMUM_STEPS:
-                return NO_SOURCE
+                return Source(tuple(path), TOO_LONG)
             origin = self._origin(path[-1])
             if origin is None:
-                return DANGLING if record.source_placement_id is not None else NO_SOURCE
+                return Source(tuple(path), _without_origin(record))
             if origin in path:
-                return NO_SOURCE
+                return Source(tuple(path), CYCLE)
             path.append(origin)
 
     def _origin(self, placement: Lineage) -> Lineage | None:
@@ -110,6 +125,12 @@ class World:
             if lineage.first.asset_id == record.derived_from_asset_id and lineage.first.ts <= record.ts
         ]
         return max(earlier, key=lambda lineage: lineage.order, default=None)
+
+
+def _without_origin(record: Placement) -> str:
+    if record.source_placement_id is not None:
+        return UNKNOWN_ORIGINAL
+    return NO_SOURCE if record.derived_from_asset_id is None else NO_ANCESTOR
 
 
 def placements_of(
@@ -148,9 +169,16 @@ def _excluded(first: Mapping[str, Placed], retrievals: frozenset[str]) -> frozen
 
 
 def _is_excluded(one: Placed, placements: frozenset[str], retrievals: frozenset[str]) -> bool:
-    record = one.record
-    copied = record.source_placement_id in placements
-    return one.excluded or copied or record.source_retrieval_id in retrievals
+    return exclusion_of(one, placements, retrievals) is not None
+
+
+def exclusion_of(one: Placed, placements: Collection[str], retrievals: Collection[str]) -> str | None:
+    """What excludes a record: `itself` (or its request), or the excluded `retrieval` or `copy` it names."""
+    if one.excluded:
+        return "itself"
+    if one.record.source_retrieval_id in retrievals:
+        return "retrieval"
+    return "copy" if one.record.source_placement_id in placements else None
 
 
 def _history(
@@ -183,34 +211,48 @@ def resolve(act: Act, placements: Mapping[str, Lineage]) -> Resolution:
     if act.claim is not None:
         assets = world.ancestors(act.asset_id) if act.asset_id is not None else ()
         return _offered("explicit", {act.claim: (Route(assets, assets),)})
-    if act.placement_id is not None:
-        return _by_placement(world, act, act.placement_id)
-    if act.asset_id is not None:
-        placement = world.latest_live(act.asset_id)
-        return _inherited(world, placement, act.asset_id) if placement is not None else undecided()
+    if act.placement_id is not None or act.asset_id is not None:
+        placement, failing = placement_for(world, act)
+        return _FAILED[failing] if placement is None or failing else _inherited(world, placement)
     return _by_document(world) if act.verb in DOCUMENT_VERBS else decided("none")
 
 
 def resolve_placing(act: Act, placement: Lineage, placements: Mapping[str, Lineage]) -> Resolution:
     """The action `place` of a placement's first record, resolved through the placement itself."""
-    return _inherited(World(placements, act.ts), placement, placement.first.asset_id)
+    return _inherited(World(placements, act.ts), placement)
 
 
-def _by_placement(world: World, act: Act, placement_id: str) -> Resolution:
-    placement = world.placements.get(placement_id)
+UNKNOWN: Final = "unknown_placement"
+OTHER_ASSET: Final = "other_asset"
+NOT_LIVE: Final = "not_live"
+NONE_LIVE: Final = "none_live"
+_FAILED: Final = {
+    UNKNOWN: decided("dangling"),
+    OTHER_ASSET: decided("none"),
+    NOT_LIVE: decided("none"),
+    NONE_LIVE: undecided(),
+}
+
+
+def placement_for(world: World, act: Act) -> tuple[Lineage | None, str]:
+    """Rule 2: the placement that an action names, or whose asset; and why it is not that one ("": it is)."""
+    if act.placement_id is None:
+        latest = world.latest_live(act.asset_id or "")
+        return latest, "" if latest is not None else NONE_LIVE
+    placement = world.placements.get(act.placement_id)
     if placement is None:
-        return decided("dangling")
-    other_asset = act.asset_id is not None and act.asset_id != placement.first.asset_id
-    if other_asset or not placement.live(act.ts):
-        return decided("none")
-    return _inherited(world, placement, placement.first.asset_id)
+        return None, UNKNOWN
+    if act.asset_id is not None and act.asset_id != placement.first.asset_id:
+        return placement, OTHER_ASSET
+    return placement, "" if placement.live(act.ts) else NOT_LIVE
 
 
-def _inherited(world: World, placement: Lineage, asset_id: str) -> Resolution:
+def _inherited(world: World, placement: Lineage) -> Resolution:
     source = world.source(placement)
     if source.claim is None:
         return decided("dangling" if source.dangling else "none")
-    return _offered("inherited", {source.claim: (_route(world, source, asset_id),)})
+    route = _route(world, source, placement.first.asset_id)
+    return _offered("inherited", {source.claim: (route,)})
 
 
 def _by_document(world: World) -> Resolution:

@@ -48,9 +48,14 @@ def speak_prompt(identity: str, entity: Entity, semantics: Semantics) -> dict[Ad
     return {Address(sender, "request_excluded", sender): EXCLUDED for sender, _, _ in entity.heard("named")}
 
 
+def records_of(entity: Entity) -> dict[str, Logged]:
+    """The standing retrievals of the request, by id."""
+    return {split_key(sender)[1]: cast(Logged, content) for sender, _, content in entity.heard("record")}
+
+
 def speak_turn(identity: str, entity: Entity, semantics: Semantics) -> dict[Address, Content]:
     """Offers by rule 4, the decisions on these actions, and when each retrieval's answer was shown."""
-    records = {split_key(sender)[1]: cast(Logged, content) for sender, _, content in entity.heard("record")}
+    records = records_of(entity)
     excluded = {split_key(sender)[1] for sender, _, _ in entity.heard("retrieval_excluded")}
     acts = (cast(Act, content) for _, _, content in entity.heard("show"))
     shows = sorted(act.ts for act in acts if act.claim not in excluded)
@@ -73,10 +78,7 @@ def _by_request(act: Act, records: dict[str, Logged], semantics: Semantics) -> d
     """Rule 4: every retrieval of the request, not after the action, whose list holds the asset itself."""
     asset = act.asset_id
     holding = sorted(
-        retrieval_id
-        for retrieval_id, record in records.items()
-        if act.ts - ATTRIBUTION_HORIZON_MS <= record.ts <= act.ts
-        and asset in (record.returned_asset_ids or ())
+        retrieval_id for retrieval_id, record in records.items() if why_not_held(act, record) is None
     )
     decision = Address(key_of("action", act.id), "decision", act.id)
     if asset is None or not holding:
@@ -86,6 +88,17 @@ def _by_request(act: Act, records: dict[str, Logged], semantics: Semantics) -> d
         Address(key_of("retrieval", retrieval_id), "offer", act.id): offer for retrieval_id in holding
     }
     return {decision: Decision("request", tuple(holding), ancestors=act.ancestors), **said}
+
+
+def why_not_held(act: Act, record: Logged) -> str | None:
+    """Why rule 4 does not credit this retrieval of the request; None: it does."""
+    if record.ts > act.ts:
+        return "later"
+    if record.ts < act.ts - ATTRIBUTION_HORIZON_MS:
+        return "too_old"
+    if record.returned_asset_ids is None:
+        return "no_list"
+    return None if act.asset_id in record.returned_asset_ids else "not_in_list"
 
 
 # What the agent does with an asset that it took from somewhere.

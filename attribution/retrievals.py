@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, cast
 from attribution.contribution import Contribution
 from attribution.entities import Entity, key_of
 from attribution.events import Retrieval, request_of
-from attribution.exclusion import excluded_by_itself
+from attribution.exclusion import excluded_by_itself, own_exclusion
 from attribution.labels import best, best_grades, graded, labels_of, query_key
 from attribution.lineage import MAXIMUM_STEPS
 from attribution.need import words
@@ -79,6 +79,14 @@ def steps_to_exclusion(entity: Entity, semantics: Semantics) -> int | None:
 def is_excluded(entity: Entity, semantics: Semantics) -> bool:
     """Is the standing record synthetic, by itself, by its request, or by a retrieval that it names?"""
     return steps_to_exclusion(entity, semantics) is not None
+
+
+def exclusion_of(entity: Entity, semantics: Semantics) -> str | None:
+    """What excludes the standing record: as `own_exclusion`, `request`, or a `link`; None: nothing."""
+    record, steps = record_of(entity), steps_to_exclusion(entity, semantics)
+    if record is None or steps is None:
+        return None
+    return "link" if steps else own_exclusion(record, semantics.exclusion) or "request"
 
 
 def _linking(entity: Entity, record: Retrieval, steps: int | None) -> dict[Address, Content]:
@@ -158,13 +166,13 @@ def speak_evidence(identity: str, entity: Entity, semantics: Semantics) -> dict[
         for offer in offers(entity)
     }
     if record is not None and record.page_of is not None and not excluded:
-        used = used_at(evidence_of(record, offers(entity), _shown(entity, record)), semantics.standard)
+        used = used_at(evidence_of(record, offers(entity), shown_at(entity, record)), semantics.standard)
         if used is not None:
             said[Address(key_of("retrieval", record.page_of), "page_used", "")] = Used(used)
     return said
 
 
-def _shown(entity: Entity, record: Retrieval) -> int | None:
+def shown_at(entity: Entity, record: Retrieval) -> int | None:
     """When the answer of the retrieval's own request was shown, at or after it."""
     own_request = key_of("request", request_of(record))
     shown = [cast(Shown, said).ts for sender, _, said in entity.heard("shown") if sender == own_request]
@@ -176,7 +184,7 @@ def verdict_of(entity: Entity, semantics: Semantics) -> Verdict | None:
     record = record_of(entity)
     if record is None or is_excluded(entity, semantics):
         return None
-    evidence = evidence_of(record, offers(entity), _shown(entity, record))
+    evidence = evidence_of(record, offers(entity), shown_at(entity, record))
     return judge(record, evidence, _hints(entity, record), semantics)
 
 

@@ -79,14 +79,27 @@ class Verdict(NamedTuple):
 
 def grade(retrieval: Retrieval | None, offer: Offer) -> tuple[str, tuple[Route, ...]]:
     """Test an offered action where its claim stands: the grade, and the routes that hold."""
-    if retrieval is None or not _exists(retrieval, offer.act.ts):
+    if retrieval is None or absence(retrieval, offer.act.ts) is not None:
         return DANGLING, ()
     held = tuple(route for route in offer.routes if not _refutes(retrieval, route))
     return (GRANTED, held) if held else (REFUTED, ())
 
 
-def _exists(retrieval: Retrieval, ts: int) -> bool:
-    return ts - ATTRIBUTION_HORIZON_MS <= retrieval.ts <= ts + CLOCK_SKEW_MS
+def absence(retrieval: Retrieval | None, ts: int) -> str | None:
+    """Why this retrieval does not exist for a claim at `ts` (ms); None: it does."""
+    if retrieval is None:
+        return "never_logged"
+    if retrieval.ts < ts - ATTRIBUTION_HORIZON_MS:
+        return "too_old"
+    return "later" if retrieval.ts > ts + CLOCK_SKEW_MS else None
+
+
+def refusal(retrieval: Retrieval | None, offer: Offer) -> str | None:
+    """Why an offered action is not granted; None: it is."""
+    missing = absence(retrieval, offer.act.ts)
+    if retrieval is None or missing is not None or grade(retrieval, offer)[0] == GRANTED:
+        return missing
+    return "not_in_list" if retrieval.returned_asset_ids else "empty_list"
 
 
 def _refutes(retrieval: Retrieval, route: Route) -> bool:

@@ -24,9 +24,9 @@ from streams.commands.contract import ASYNCAPI, JSON_SCHEMA, files
 from streams.commands.set_figures import set_figures_markdown
 from streams.settings import settings_markdown
 from streams.topics import RETENTION_MS
-from tests import similar_queries
+from tests import similar_queries, worked_example
 from tests.docs_markdown import code, sentence, table
-from tests.docs_printed import PRINTED, ROOT
+from tests.docs_printed import PRINTED, ROOT, console
 from tests.docs_topics import topics_markdown
 
 CONTRACT: Final = ROOT / "docs/contract"
@@ -150,6 +150,7 @@ SECTIONS: Final[Mapping[str, Callable[[], str]]] = {
     "similar": similar_queries_markdown,
     "measures": measures_markdown,
     "published": set_figures_markdown,
+    **worked_example.sections(console),
     **PRINTED,
 }
 PAGES: Final = sorted(

@@ -22,14 +22,15 @@ COLUMNS: Final = 110  # of printed reports
 LEFT_OUT: Final = "[…]"
 
 
-def console(command: str, *excerpts: tuple[str, str]) -> str:
-    """A command and parts of what it prints now: each from a line that begins so to before one that does."""
+def console(command: str, *excerpts: tuple[str, str | None]) -> str:
+    """A command and parts of what it prints now: from a line that begins so to before one that does, or the
+    end."""
     lines = printed(command)
     shown = [f"```console\n$ lara {command}"]
     after = 0
     for first, last in excerpts:
         start = _index(lines, first, after)
-        end = _index(lines, last, start + 1)
+        end = len(lines) if last is None else _index(lines, last, start + 1)
         shown += [LEFT_OUT] if start > after else []
         shown += lines[start:end]
         after = end
@@ -74,9 +75,7 @@ def example_readings() -> str:
 
 def readme_explain() -> str:
     """Why the first retrieval of the example is counted as it is."""
-    return console(
-        "explain retrieval r1 docs/example.jsonl", ("retrieval r1", "+1  retrievals_evidenced|strict")
-    )
+    return console("explain retrieval r1 docs/example.jsonl", ("retrieval r1", "lara_layer1_retrievals"))
 
 
 def whole(command: str) -> str:

@@ -2,14 +2,14 @@
 
 Rules:
 - Figures go to standard output; progress, intake counts and logs to standard error.
-- A command is a few lines in `cli_run.py` or `cli_ask.py`, and a module of its own that does the work.
+- A command is a few lines in a `cli_….py` beside this file, and a module of its own that does the work.
 """
 
 from typing import Final
 
 import click
 
-from streams.commands import cli_ask, cli_run
+from streams.commands import cli_ask, cli_evaluate, cli_run
 
 COMMANDS: Final = (
     cli_run.demo,
@@ -20,14 +20,14 @@ COMMANDS: Final = (
     cli_run.replay,
     cli_ask.backtest,
     cli_ask.report,
-    cli_ask.study,
+    cli_evaluate.study,
     cli_ask.explain,
-    cli_ask.worst,
-    cli_ask.sample,
-    cli_ask.labels,
-    cli_ask.export,
+    cli_evaluate.worst,
+    cli_evaluate.sample,
+    cli_evaluate.labels,
+    cli_evaluate.export,
     cli_ask.doctor,
-    cli_ask.contract,
+    cli_evaluate.contract,
 )
 
 

@@ -1,17 +1,10 @@
 """The commands that answer questions: each is a few lines here and a module beside this one."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
-from attribution.events import EVENT_TYPES
-from attribution.outputs import ATTRIBUTIONS, DEADLETTERS, OUTCOMES
-from metrics.sampling import HIGHEST_SEED
-from metrics.worst import SUBJECTS
-from streams.commands.options import AS_JSON, AS_OF, FILES, FILES_OR_LIVE, SEED, WINDOW, Instant, run
-from streams.commands.options import prompts as with_prompts
+from streams.commands.options import AS_JSON, AS_OF, FILES, FILES_OR_LIVE, run
 
 
 @click.command(short_help="Every figure from event files alone.")
@@ -39,7 +32,7 @@ def report(as_of: int | None, as_json: bool) -> None:
 
 
 @click.command(short_help="What the logged fields allow, and what is unsafe.")
-@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@FILES_OR_LIVE
 @AS_JSON
 def doctor(files: tuple[Path, ...], as_json: bool) -> None:
     """Which figures the logged fields allow, what is wrong with the events, and what to do.
@@ -52,20 +45,6 @@ def doctor(files: tuple[Path, ...], as_json: bool) -> None:
     run(lambda settings: command(settings, files, as_json))
 
 
-@click.command(short_help="The published figures, set and measured.")
-@with_prompts(300_000)
-@SEED
-def study(prompts: int, seed: int) -> None:
-    """Simulate an assistant set to the published figures, and compare its report with what was set.
-
-    No broker, no Redis; some minutes. Fewer prompts give wider intervals. Ends with code 1 if a figure of the
-    report is not exactly the simulator's truth.
-    """
-    from streams.commands.study import study as command
-
-    run(lambda settings: command(settings, prompts, seed))
-
-
 @click.group(short_help="Why is it counted so?")
 def explain() -> None:
     """Why is it counted so? The whole chain, in words and as JSON."""
@@ -73,211 +52,41 @@ def explain() -> None:
 
 @explain.command("retrieval")
 @click.argument("retrieval_id")
-@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@FILES_OR_LIVE
 @AS_OF
 @AS_JSON
 def explain_retrieval(retrieval_id: str, files: tuple[Path, ...], as_of: int | None, as_json: bool) -> None:
     """What is true of one retrieval and from which events, by which rules; from the live state or FILES."""
-    from streams.commands.explain import explain_retrieval as command
+    from streams.commands.explain.asking import answer
+    from streams.commands.explain.retrieval import explain_retrieval as command
 
-    run(lambda settings: command(settings, retrieval_id, files, as_of, as_json))
-
-
-LIMIT = click.option(
-    "--n", "limit", type=click.IntRange(min=1), default=20, show_default=True, help="Rows of a table."
-)
-LEAST = click.option(
-    "--min-n", "least", type=click.IntRange(min=1), default=5, show_default=True, help="Least cases of a row."
-)
+    run(lambda settings: answer(command, settings, retrieval_id, files, as_of, as_json))
 
 
-@click.group(short_help="Which queries and assets fail most?")
-def worst() -> None:
-    """Which queries and assets fail most? By the lower bound of the share, so that few cases do not win.
-
-    Queries are what people typed: personal data.
-    """
-
-
-def _by(subjects: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    names = [measure.name for measure in SUBJECTS[subjects]]
-    return click.option("--by", type=click.Choice(names), help="One table only; default: all.")
-
-
-@worst.command("queries")
+@explain.command("action")
+@click.argument("action_id")
 @FILES_OR_LIVE
-@_by("queries")
-@WINDOW
-@LIMIT
-@LEAST
 @AS_OF
 @AS_JSON
-def worst_queries(files: tuple[Path, ...], as_json: bool, **asked: Any) -> None:
-    """The worst queries of the live state or of FILES: null, rejected, searched again, masked, failed.
+def explain_action(action_id: str, files: tuple[Path, ...], as_of: int | None, as_json: bool) -> None:
+    """Which retrievals one action is credited to, by which rule, or why to none; from live state or FILES.
 
-    Queries are what people typed: personal data. They are the same if they differ in case and white space
-    only, and are shown as they were written most often.
+    ACTION_ID is the event_id of the action, or `place:DOCUMENT/PLACEMENT` of a placement by somebody.
     """
-    _worst("queries", files, as_json, asked)
+    from streams.commands.explain.action import explain_action as command
+    from streams.commands.explain.asking import answer
+
+    run(lambda settings: answer(command, settings, action_id, files, as_of, as_json))
 
 
-@worst.command("assets")
+@explain.command("document")
+@click.argument("document_id")
 @FILES_OR_LIVE
-@_by("assets")
-@WINDOW
-@LIMIT
-@LEAST
 @AS_OF
 @AS_JSON
-def worst_assets(files: tuple[Path, ...], as_json: bool, **asked: Any) -> None:
-    """The worst assets of the live state or of FILES: rejected, first and not used, judged irrelevant."""
-    _worst("assets", files, as_json, asked)
+def explain_document(document_id: str, files: tuple[Path, ...], as_of: int | None, as_json: bool) -> None:
+    """What was placed in one document, where it came from, and its actions; from live state or FILES."""
+    from streams.commands.explain.asking import answer
+    from streams.commands.explain.document import explain_document as command
 
-
-def _worst(subjects: str, files: tuple[Path, ...], as_json: bool, asked: dict[str, Any]) -> None:
-    from streams.commands.worst import Asked
-    from streams.commands.worst import worst as command
-
-    run(lambda settings: command(settings, files, Asked(subjects, **asked), as_json))
-
-
-@click.command(short_help="Draw retrievals at random for people to label.")
-@FILES_OR_LIVE
-@click.option(
-    "--n",
-    "number",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="Retrievals of each stratum; all of one that has fewer.",
-)
-@click.option(
-    "--by",
-    type=click.Choice(["role", "surface", "none"]),
-    default="role",
-    show_default=True,
-    help="What the strata are; none: all retrievals are one.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(0, HIGHEST_SEED),
-    default=1,
-    show_default=True,
-    help="Another one draws others.",
-)
-@click.option(
-    "--depth", type=click.IntRange(min=1), default=10, show_default=True, help="Positions of a list to grade."
-)
-@click.option(
-    "--show-verdict", "shows_verdict", is_flag=True, help="Add the diagnosis, which may sway judges."
-)
-@WINDOW
-@AS_OF
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["csv", "jsonl"]),
-    default="csv",
-    show_default=True,
-    help="For spreadsheets, or for programs.",
-)
-def sample(files: tuple[Path, ...], format_name: str, **design: Any) -> None:
-    """Print a labelling sheet of retrievals drawn at random from the live state or FILES.
-
-    Quiet and successful retrievals are drawn like failed ones. The weight of a row is how many retrievals
-    of its stratum the row's retrieval stands for. Fill in grade (0: irrelevant), and once a retrieval
-    retrieval_intents (retrievals that its prompt needed) and reached (true or false); `lara labels` reads
-    the sheet back.
-
-    Drawn are the smallest hashes of the retrieval_ids, keyed by the seed: the same retrievals give the same
-    sheet, from files and from the live state. Queries are what people typed: personal data.
-    """
-    from streams.commands.sample import Design
-    from streams.commands.sample import sample as command
-
-    run(lambda settings: command(settings, files, Design(**design), format_name))
-
-
-@click.command(short_help="Turn a filled sheet into judgement events.")
-@click.argument("sheet", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--judge",
-    default="human",
-    show_default=True,
-    help="Who judged; any other text than human is taken for a model, whose labels a human's beat.",
-)
-@click.option("--ts", type=Instant(), help="When it was judged; default: now.")
-def labels(sheet: Path, judge: str, ts: int | None) -> None:
-    """Print the judgement events of a filled SHEET of `lara sample`, one JSON object a line.
-
-    They go where all events go: to a file for `lara backtest`, or to the topics with `lara replay`. Reading
-    a sheet twice changes nothing: its events have the same ids. Empty cells are no answers. A cell that is
-    wrong is named with its row, and then nothing is printed.
-    """
-    from streams.commands.labels import labels as command
-
-    run(lambda settings: command(sheet, judge, ts))
-
-
-@click.command(short_help="Retrievals with labels and verdicts, for evaluation elsewhere.")
-@FILES_OR_LIVE
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["jsonl", "parquet", "ragas"]),
-    default="jsonl",
-    show_default=True,
-    help="parquet needs pip install 'lara[parquet]'; ragas is its SingleTurnSample as JSON lines, ids only.",
-)
-@click.option(
-    "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file; default: standard output."
-)
-@WINDOW
-@AS_OF
-def export(files: tuple[Path, ...], format_name: str, output: Path | None, **chosen: Any) -> None:
-    """Write retrievals with query, list, used assets, labels and verdicts, from the live state or FILES.
-
-    Excluded retrievals are left out; ragas gets those with a query, a list and a label. From FILES they come
-    by time, from the live state in no order. A file takes its place only when it is whole.
-
-    Every query is what somebody typed: personal data. Sessions and users are not exported.
-    """
-    from streams.commands.export import Choice
-    from streams.commands.export import export as command
-
-    if format_name == "parquet" and output is None:
-        raise click.UsageError("parquet is no text: give --output FILE")
-    run(lambda settings: command(settings, files, Choice(format_name, output, **chosen)))
-
-
-@click.command(short_help="The schemas of events and outputs, for programs.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["json-schema", "asyncapi"]),
-    default="json-schema",
-    show_default=True,
-    help="JSON Schemas (2020-12), or one AsyncAPI 3.0 document with all topics.",
-)
-@click.option(
-    "--type",
-    "name",
-    type=click.Choice([*EVENT_TYPES, ATTRIBUTIONS, OUTCOMES, DEADLETTERS]),
-    help="Only the schema of this event or output.",
-)
-@click.option(
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write files into this folder, a schema each, instead of printing.",
-)
-def contract(form: str, name: str | None, output: Path | None) -> None:
-    """Print what producers may send and what consumers get: docs/topics.md, for programs.
-
-    Without --type the JSON Schemas are one object, by event type and output topic.
-    """
-    from streams.commands.contract import ASYNCAPI
-    from streams.commands.contract import contract as command
-
-    if form == ASYNCAPI and name is not None:
-        raise click.UsageError("--type chooses a JSON Schema; the AsyncAPI document holds all")
-    run(lambda settings: command(settings, form, name, output))
+    run(lambda settings: answer(command, settings, document_id, files, as_of, as_json))

@@ -4,7 +4,7 @@ import pytest
 
 from attribution.descriptions import EVENT_FIELDS, EVIDENCE_KINDS, OUTPUT_FIELDS, described
 from attribution.parsing import FORMS
-from streams.commands.explain import EVIDENCE
+from streams.commands.explain.words import EVIDENCE
 from streams.commands.schemas.outputs import PARTS, RECORDS
 
 EVENT_RECORDS = {event_type: {"type", *form.kinds} for event_type, form in FORMS.items()}
@@ -48,4 +48,4 @@ def test_a_row_of_its_own_says_something_of_its_own(table, records):
 
 def test_the_kinds_of_evidence_are_those_that_explain_knows():
     """One vocabulary."""
-    assert set(EVIDENCE_KINDS) == set(EVIDENCE)
+    assert set(EVIDENCE_KINDS) == {*EVIDENCE, "user"}  # of which definitions tell

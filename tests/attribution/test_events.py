@@ -2,11 +2,14 @@
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from attribution.events import (
     EVENT_TYPES,
     ROLES,
     identity,
+    placing_id,
     request_of,
     role_of,
     standing_order,
@@ -89,6 +92,47 @@ def test_identity_is_the_stated_id(sent, expected):
 def test_an_event_without_any_id_is_known_by_its_digest(sent):
     """Two records that say the same are then the same event."""
     assert identity(event(sent)) == event(sent).digest.hex()
+
+
+@pytest.mark.parametrize(
+    ("event_id", "expected"),
+    [
+        ("place:d1/p1", "event:place:d1/p1"),
+        ("event:x", "event:event:x"),
+        ("place", "place"),
+        ("xplace:1", "xplace:1"),
+    ],
+)
+def test_no_action_takes_the_id_of_a_placing(event_id, expected):
+    """An event_id that begins like one, or like its prefix, is kept apart; other types need no prefix."""
+    assert identity(event(agent("use", event_id=event_id))) == expected
+    assert identity(event(placement(event_id=event_id))) == event_id
+
+
+@pytest.mark.parametrize(
+    ("document", "name", "expected"),
+    [
+        ("d1", "p1", "place:d1/p1"),
+        ("a/b", "p1", "place:a%2Fb/p1"),
+        ("a%2Fb", "p1", "place:a%252Fb/p1"),
+        ("d1", "p/1%", "place:d1/p/1%"),
+    ],
+)
+def test_the_id_of_a_placing_is_made_of_document_and_placement(document, name, expected):
+    """/ and % are escaped in the document's id alone: the first / ends it."""
+    assert placing_id(event(placement(name, document_id=document))) == expected
+
+
+IDS = st.text(alphabet="/%25Fab:", min_size=1, max_size=6)
+
+
+@given(IDS, IDS, IDS, IDS)
+def test_two_placings_have_one_id_only_if_they_are_one(document, name, other_document, other_name):
+    """However their ids are cut, and never that of an action with an event of its own."""
+    one, other = placement(name, document_id=document), placement(other_name, document_id=other_document)
+    same = placing_id(event(one)) == placing_id(event(other))
+    assert same == ((document, name) == (other_document, other_name))
+    assert identity(event(agent("use", event_id=placing_id(event(one))))) != placing_id(event(one))
 
 
 def test_the_first_by_time_and_then_digest_stands():

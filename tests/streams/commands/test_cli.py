@@ -98,6 +98,9 @@ def test_lara_has_a_version():
         ["report", "--colour"],
         ["replay", "/nowhere.jsonl"],
         ["explain", "retrieval"],
+        ["explain", "action"],
+        ["explain", "document"],
+        ["explain", "action", "x", "/nowhere.jsonl"],
         ["explain", "prompt", "x"],
         ["demo", "--seconds", "1"],
         ["contract", "--type", "hologram"],
@@ -150,7 +153,14 @@ def test_a_rate_is_a_number_above_zero(file, rate):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["report"], ["report", "--json"], ["worker"], ["explain", "retrieval", "r1"]], ids=" ".join
+    "arguments",
+    [
+        ["report"],
+        ["report", "--json"],
+        ["worker"],
+        *(["explain", kind, "x"] for kind in ("retrieval", "action", "document")),
+    ],
+    ids=" ".join,
 )
 def test_a_redis_that_does_not_answer_is_one_sentence_and_code_1(nowhere, arguments):
     """It says which service, and where."""
