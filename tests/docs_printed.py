@@ -75,7 +75,7 @@ def example_readings() -> str:
 
 def readme_explain() -> str:
     """Why the first retrieval of the example is counted as it is."""
-    return console("explain retrieval r1 docs/example.jsonl", ("retrieval r1", "lara_layer1_retrievals"))
+    return console("explain retrieval r1 docs/example.jsonl", ("retrieval r1", "its session chat-1"))
 
 
 def whole(command: str) -> str:
