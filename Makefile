@@ -29,7 +29,7 @@ lint: setup
 	$(BIN)/lint-imports --no-cache
 
 check: lint
-	$(BIN)/pytest -q -m "not live and not prove and not slow"
+	$(BIN)/pytest -q -n auto -m "not live and not prove and not slow"
 
 test: setup services
 	$(BIN)/python tests/suites.py test

@@ -11,7 +11,7 @@ PYTEST = [sys.executable, "-m", "pytest", "-q"]
 SUITES: dict[str, list[tuple[str, list[str]]]] = {
     "test": [
         ("style and types", ["make", "--no-print-directory", "lint"]),
-        ("pure", [*PYTEST, "-m", "not live and not prove"]),
+        ("pure", [*PYTEST, "-n", "auto", "-m", "not live and not prove"]),
         ("live", [*PYTEST, "-m", "live and not prove"]),
         (
             "demo",

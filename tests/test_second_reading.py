@@ -117,6 +117,7 @@ def test_airline_log_has_its_right_totals() -> None:
     assert resolutions(reading) == {"explicit": 154, "none": 65}
 
 
+@pytest.mark.slow
 def test_webshop_log_has_its_right_totals() -> None:
     """Five hundred shopping runs: the reading finds the totals that stand beside the log."""
     reading = real_log("react_webshop.jsonl")

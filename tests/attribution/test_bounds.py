@@ -129,6 +129,7 @@ async def test_actions_beyond_the_bound_are_credited_and_are_no_evidence(order, 
     assert met >= 4
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.permutations(range(9)), st.lists(st.integers(1, 9), max_size=4))
 async def test_figures_at_the_bound_are_a_function_of_the_events(order, cuts):

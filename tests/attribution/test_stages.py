@@ -135,6 +135,7 @@ def test_a_layer_of_which_nothing_is_known_says_nothing(layer):
     assert layer.speak("x", Entity(), Semantics()) == {}
 
 
+@pytest.mark.slow
 def test_layers_say_what_their_rows_name_to_the_kinds_expected_and_nothing_else():
     """Over traffic that holds every rule, the addresses are exactly those of the table."""
     records, _ = simulate(seed=3, start_ms=BASE, end_ms=BASE + 6 * 3_600_000, prompts=60, rates=COVERAGE)

@@ -69,6 +69,7 @@ def test_the_sign_and_the_age_of_a_term_are_told():
     assert (unobserved.term.sign, unobserved.term.part) == (-1, Part.MATURE)
 
 
+@pytest.mark.slow
 @settings(EXAMPLES, max_examples=15)
 @given(
     st.lists(records, min_size=12, max_size=25),

@@ -362,6 +362,7 @@ ages = st.integers(1, 20_000)
 retrieval = st.tuples(ages, st.booleans(), st.booleans())
 
 
+@pytest.mark.slow
 @given(st.lists(retrieval, max_size=30))
 def test_evidence_unobserved_and_pending_add_up_to_all_retrievals(retrievals):
     """Per definition, window and cohort: |U ∪ A ∪ D ∪ F| + unobserved + pending = N."""

@@ -98,6 +98,7 @@ def test_without_any_figure_the_report_says_so():
     assert "Nothing was counted yet." in printed(buckets())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_nothing_is_cut_off(width):
     """A narrow terminal gets the evidence in parts; no number and no role is ever shortened."""
@@ -112,6 +113,7 @@ def test_every_definition_is_named_with_version_and_digest():
     assert lines[1].startswith("genuine positive by definition: strict v1 (aaaaaaaaaaaa), standard v1")
 
 
+@pytest.mark.slow
 def test_every_window_of_the_figures_has_a_title():
     """All six windows are told when all differ."""
     lines = printed(busy((1, 45, 300, 1_000, 5_000, 20_000)))

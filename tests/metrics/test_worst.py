@@ -239,6 +239,7 @@ def test_every_subject_has_its_measures_and_all_are_made_without_a_name():
         assert len({one.name for one in measures}) == len(measures)
 
 
+@pytest.mark.slow
 def test_the_counts_add_up_to_the_figures():
     """Over all queries, simulated traffic has as many null results, failures and masked ones as its figures."""
     start = BASE

@@ -446,6 +446,7 @@ def test_31_the_ratio_of_an_empty_window_is_absent_and_its_count_0():
     assert scraped(collector, "lara_retrievals_positive", **hour) == [0]
 
 
+@pytest.mark.slow
 def test_33_free_text_never_becomes_a_label():
     """600 surfaces and roles are one label set, and the sum over labels is exactly 600."""
     sent = [
@@ -655,6 +656,7 @@ def rotations(values: list[bytes]) -> list[list[bytes]]:
     return [values[step:] + values[:step] for step in steps]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not SHARED.is_dir(), reason=f"{SHARED} is not here: the shared cases lie beside the project"
 )

@@ -72,6 +72,7 @@ def number(text):
     return int(text.replace(",", ""))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_public_log_has_its_right_totals(name):
     """As of 2026-11-01, over all time, settled; the line of intake accounts for every record."""

@@ -67,6 +67,7 @@ def test_every_line_is_counted_by_what_became_of_it():
     assert intake.reasons == {"not_json": 1, "not_an_object": 1, "wrong_type": 1}
 
 
+@pytest.mark.slow
 def test_more_lines_than_are_settled_at_once_are_settled_all():
     """Batches of a run have no bearing on its figures."""
     count = BATCH + 1

@@ -198,6 +198,7 @@ def test_a_file_without_any_event_is_code_1_and_says_what_was_read(tmp_path):
 # --- simulated files --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_simulated_file_is_what_backtest_reads(nowhere, tmp_path):
     """The same options give the same lines, another setting others; a report comes of them."""
     found = [lara("simulate", "--prompts", "30", "--like", like) for like in ("coverage", "coverage", "demo")]

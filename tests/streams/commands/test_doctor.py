@@ -134,6 +134,7 @@ def test_the_example_of_the_docs_has_no_problem():
     assert invoke(str(ROOT / "docs/example.jsonl")).exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "counts"),
     [

@@ -29,6 +29,7 @@ def lines(result):
     return [line.rstrip() for line in result.stdout.splitlines() if line.strip()]
 
 
+@pytest.mark.slow
 def test_tables_are_readable_at_100_columns(doctor):
     """No line is cut, no number is lost, and the findings come last."""
     found = lines(doctor(*(retrieval(f"search-{number}", surface="moon") for number in range(1234))))
@@ -46,6 +47,7 @@ def test_what_a_producer_sent_is_printed_as_it_is(doctor):
     assert "[/bold] 1" in found.stdout
 
 
+@pytest.mark.slow
 def test_a_share_reads_as_all_or_nothing_only_if_it_is(doctor):
     """One of 3,000 without a list is not 0.0 % missing."""
     sent = [retrieval(f"search-{number}") for number in range(2999)]

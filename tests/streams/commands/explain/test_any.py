@@ -31,6 +31,7 @@ SETTINGS = {
 EXAMPLES = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETTINGS)
 def test_everything_is_explained_and_agrees_with_what_is_counted(name):
     """Words are made, data has its keys, and the counters are those of the core, under any settings."""

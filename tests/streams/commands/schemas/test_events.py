@@ -161,6 +161,7 @@ objects = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.one_of(objects, anything))
 @settings(max_examples=150, deadline=None)
 def test_schema_and_parser_agree_on_any_json(sent):
@@ -182,6 +183,7 @@ events = st.sampled_from(FULL).flatmap(
 )
 
 
+@pytest.mark.slow
 @given(events)
 @example(
     {

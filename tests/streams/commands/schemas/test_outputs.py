@@ -89,6 +89,7 @@ def simulated() -> list[tuple[str, dict]]:
     return [(letter.topic, json.loads(letter.value)) for letter in letters]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "schemas", [SCHEMAS, *map(keeping.schemas, keeping.VERSIONS)], ids=["now", *keeping.VERSIONS]
 )
