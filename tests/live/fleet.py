@@ -154,13 +154,14 @@ class Fleet:
     async def until_drained(self, ends: Ends, seconds: float = 300) -> None:
         """Every watermark at the end, and every output published."""
         deadline = time.monotonic() + seconds
-        while not await self._is_drained(ends):
+        while not await self.is_drained(ends):
             assert time.monotonic() < deadline, "not drained in time"
             dead = [worker.process.returncode for worker in self.workers if worker.process.poll()]
             assert not [code for code in dead if code != -signal.SIGKILL], f"a worker ended by itself: {dead}"
             await asyncio.sleep(0.2)
 
-    async def _is_drained(self, ends: Ends) -> bool:
+    async def is_drained(self, ends: Ends) -> bool:
+        """Whether every watermark is at the end, and every output published."""
         with suppress(RedisError):  # a server that restarts under the test
             marks = await self.store.watermarks([Partition(*where) for where in ends])
             settled = all(marks.get(Partition(*where), 0) >= end for where, end in ends.items())
