@@ -6,6 +6,7 @@ from redis.asyncio import Redis
 
 from streams.settings import Settings
 from streams.state.redis_buckets import RedisBuckets
+from streams.state.redis_contents import Pace, RedisContents, unhurried
 from streams.state.redis_store import RedisStore
 
 
@@ -15,7 +16,7 @@ def store_of(settings: Settings) -> RedisStore:
         settings.redis_url,
         settings.semantics,
         clock=time.time,
-        prefix=settings.prefix,
+        prefix=settings.state_name,
         shards=settings.shards,
         slack_days=settings.outage_days,
     )
@@ -24,7 +25,23 @@ def store_of(settings: Settings) -> RedisStore:
 def reader_of(settings: Settings) -> RedisBuckets:
     """The reader of what workers counted; not yet connected."""
     return RedisBuckets(
-        settings.redis_url, settings.semantics, prefix=settings.prefix, shards=settings.shards
+        settings.redis_url,
+        settings.semantics,
+        prefix=settings.state_name,
+        shards=settings.shards,
+        topics=settings.prefix,
+    )
+
+
+def contents_of(settings: Settings, pace: Pace = unhurried) -> RedisContents:
+    """All that the state holds, for whoever must see it whole; not yet connected."""
+    return RedisContents(
+        settings.redis_url,
+        settings.semantics,
+        prefix=settings.state_name,
+        shards=settings.shards,
+        slack_days=settings.outage_days,
+        pace=pace,
     )
 
 

@@ -67,7 +67,11 @@ class Settings(BaseSettings):
         "redis://127.0.0.1:6379", description="Where the state lives."
     )
     prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+$", max_length=80)] = Field(
-        "lara", description="Begins every topic name and Redis key, and is the consumer group."
+        "lara", description="Begins every topic name; also every Redis key, and it is the consumer group."
+    )
+    state_prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+$", max_length=80)] | None = Field(
+        None,
+        description="Begins every Redis key instead of `prefix`, and is the consumer group: a rebuilt state.",
     )
     shards: int = Field(
         8, ge=1, le=64, description="Logical shards of the state. Fixed for the life of a prefix."
@@ -135,6 +139,9 @@ class Settings(BaseSettings):
     max_records: int = Field(1000, ge=1, le=10_000, description="Records of a partition settled at once.")
     worker_port: Port = Field(9101, description="Port of a worker's own metrics; 0 takes a free one.")
     exporter_port: Port = Field(9102, description="Port of the exporter; 0 takes a free one.")
+    audit_keys_per_second: int = Field(
+        200, ge=0, description="How fast the exporter audits the state in the background; 0: not at all."
+    )
     broker_session_timeout_seconds: float = Field(
         30.0, ge=1, description="After how long without a heartbeat a worker has left the group."
     )
@@ -154,6 +161,11 @@ class Settings(BaseSettings):
         """Arguments, then the environment, then the file."""
         file = Path(os.environ.get(CONFIG_VARIABLE, DEFAULT_CONFIG))
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=file)
+
+    @property
+    def state_name(self) -> str:
+        """What every Redis key begins with, and the consumer group."""
+        return self.state_prefix or self.prefix
 
     @property
     def definitions(self) -> tuple[Definition, ...]:

@@ -38,7 +38,8 @@ EXIT_CODES: Final = (
         "1",
         "Kafka or Redis is out of reach or set up unsafely, a file cannot be read, what was asked for is not "
         "there, or the state was counted under other semantics; or what a command looks for was found: a "
-        "problem (`lara doctor`), a wrong cell (`lara labels`), a figure that differs (`lara demo`)",
+        "problem (`lara doctor`), a wrong cell (`lara labels`), a figure that differs (`lara demo`, `lara study`, "
+        "`lara report --compare`), drift (`lara audit`); a rebuild that was stopped before the end",
     ),
     ("2", "a setting or an argument is wrong"),
     (str(EXIT_SOFTWARE), "an error of the program: a worker ended at once, before its watermark moved"),

@@ -81,6 +81,40 @@ class StoreSuite:
         await store.advance({PARTITION: 7}, term)
         assert await store.watermarks([PARTITION]) == {PARTITION: 12}
 
+    async def test_a_watermark_that_is_set_is_what_it_was_set_to(self, stores):
+        """Also back, and in every shard; those of other partitions stay."""
+        store = stores(Semantics())
+        term = await store.open()
+        other = PARTITION._replace(number=4)
+        await store.advance({PARTITION: 12, other: 5}, term)
+        for offset in (3, 20):
+            await store.set_watermark(PARTITION, offset)
+            assert await store.watermarks([PARTITION, other]) == {PARTITION: offset, other: 5}
+            assert set((await store.marks([PARTITION]))[PARTITION]) == {offset}
+
+    async def test_setting_a_watermark_ends_the_term(self, stores):
+        """A batch under way would raise it again, or write what is now read anew: it is refused."""
+        store = stores(Semantics())
+        term = await store.open()
+        await store.advance({PARTITION: 12}, term)
+        await store.set_watermark(PARTITION, 3)
+        with pytest.raises(Refused):
+            await store.advance({PARTITION: 13}, term)
+        with pytest.raises(Refused):
+            await store.save([write("action:a", 0, 10**16)], term, "t")
+        assert await store.watermarks([PARTITION]) == {PARTITION: 3}
+        again = await store.open()
+        assert all(now > before for now, before in zip(again.floors, term.floors, strict=True))
+        await store.advance({PARTITION: 13}, again)
+        assert await store.watermarks([PARTITION]) == {PARTITION: 13}
+
+    async def test_marks_are_those_of_every_shard(self, stores):
+        """A partition nobody read has none in any."""
+        store = stores(Semantics())
+        await store.open()
+        assert set((await store.marks([PARTITION]))[PARTITION]) == {None}
+        assert await store.marks([]) == {}
+
     async def test_a_worker_of_an_older_term_is_refused(self, stores):
         """Under another floor neither entities nor watermarks can be written."""
         store = stores(Semantics())

@@ -19,6 +19,7 @@ from attribution import engine
 from attribution.events import EVENT_TYPES, type_of
 from attribution.parsing import Rejected, parse
 from attribution.semantics import Semantics
+from metrics.audit_metrics import AuditCollector
 from metrics.buckets import Span
 from metrics.catalogue import CATALOGUE
 from metrics.exporter import QualityCollector
@@ -145,6 +146,7 @@ def metric_names() -> Iterator[str]:
     served = [
         *WorkerMetrics().registry.collect(),
         *QualityCollector(MemoryStore(Semantics()), float, []).describe(),
+        *AuditCollector().describe(),
     ]
     suffixes = {"counter": "_total", "info": "_info"}
     yield from (family.name + suffixes.get(family.type, "") for family in served)

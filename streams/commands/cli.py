@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from streams.commands import cli_ask, cli_evaluate, cli_run
+from streams.commands import cli_ask, cli_evaluate, cli_keep, cli_run
 
 COMMANDS: Final = (
     cli_run.demo,
@@ -28,6 +28,10 @@ COMMANDS: Final = (
     cli_evaluate.export,
     cli_ask.doctor,
     cli_evaluate.contract,
+    cli_keep.audit,
+    cli_keep.rebuild,
+    cli_keep.deadletters,
+    cli_keep.watermarks,
 )
 
 

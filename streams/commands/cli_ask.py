@@ -24,11 +24,16 @@ def backtest(files: tuple[Path, ...], as_of: int | None, as_json: bool) -> None:
 @click.command(short_help="Every figure of the live state.")
 @AS_OF
 @AS_JSON
-def report(as_of: int | None, as_json: bool) -> None:
+@click.option("--compare", metavar="PREFIX", help="Print what differs in another state; code 1 if any does.")
+def report(as_of: int | None, as_json: bool, compare: str | None) -> None:
     """Print every figure of the live state, as of now or of any time that Redis still holds."""
+    from streams.commands.compare import compare_states
     from streams.commands.report import report as command
 
-    run(lambda settings: command(settings, as_of, as_json))
+    if compare is None:
+        run(lambda settings: command(settings, as_of, as_json))
+    else:
+        run(lambda settings: compare_states(settings, compare, as_of, as_json))
 
 
 @click.command(short_help="What the logged fields allow, and what is unsafe.")

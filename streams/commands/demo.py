@@ -77,7 +77,8 @@ async def demo(settings: Settings, wanted: Wanted, running: bool) -> None:
         console.print("[bold]lara demo[/bold]: simulated assistants, real pipeline")
         with services:
             own = settings if running else services.enter_context(_embedded(Path(directory), console))
-            own = own.model_copy(update={"prefix": f"{settings.prefix}-demo-{int(time.time())}"})
+            name = f"{settings.prefix}-demo-{int(time.time())}"
+            own = own.model_copy(update={"prefix": name, "state_prefix": name})
             await create_topics(own.bootstrap, own.prefix, own.partitions, FOREVER, own.replication)
             different = await _show(own, wanted, Path(directory), console)
     if different:

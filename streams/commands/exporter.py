@@ -1,18 +1,29 @@
-"""`lara exporter`: the figures for Prometheus."""
+"""`lara exporter`: the figures for Prometheus, and a slow audit of the state that they are read from.
+
+Rules:
+- The audit runs here because there is one exporter: it costs Redis `audit_keys_per_second`, whoever scrapes.
+- It goes round and round. What it cannot read now it reads later; the figures do not wait for it.
+"""
 
 import signal
 import threading
 import time
+from typing import Final
 
 import structlog
 from redis import RedisError
 
-from metrics.exporter import QualityCollector, serve
-from streams.connections import reader_of
+from metrics.audit_metrics import AuditCollector, Found
+from metrics.exporter import QualityCollector, registry_of, serve
+from streams.connections import contents_of, reader_of
 from streams.settings import Settings, published
+from streams.state.audit import audit
 from streams.state.meaning import OtherMeaning
 
 log = structlog.get_logger()
+
+UNREADABLE: Final = (RedisError, OtherMeaning, OSError)
+REST_SECONDS: Final = 60.0  # between two audits, so that a small state is not read without end
 
 
 def collector(settings: Settings) -> QualityCollector:
@@ -23,7 +34,7 @@ def collector(settings: Settings) -> QualityCollector:
         time.time,
         published(settings.definitions),
         settings.maturity_minutes,
-        reader_errors=(RedisError, OtherMeaning, OSError),
+        reader_errors=UNREADABLE,
         freshness=reader,
         vocabularies=settings.vocabularies,
     )
@@ -31,11 +42,30 @@ def collector(settings: Settings) -> QualityCollector:
 
 def export(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT."""
-    server = serve(collector(settings), settings.exporter_port)
+    registry, audits = registry_of(collector(settings)), AuditCollector()
+    registry.register(audits)
+    server = serve(registry, settings.exporter_port)
     log.info("serving figures", port=server.server_port)
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
+    if settings.audit_keys_per_second:
+        threading.Thread(target=_keep_auditing, args=(settings, audits), daemon=True).start()
     ended.wait()
     server.shutdown()
     server.server_close()
+
+
+def _keep_auditing(settings: Settings, audits: AuditCollector) -> None:
+    contents = contents_of(settings, lambda keys: time.sleep(keys / settings.audit_keys_per_second))
+    while True:
+        try:
+            since = contents.whole_since(time.time())
+            found = audit(contents, settings.semantics, None if since is None else since // 60)
+        except UNREADABLE as error:
+            log.warning("the state cannot be audited now", error=repr(error))
+        else:
+            audits.found = Found(time.time(), found.size, found.entities, found.minutes)
+            if found.drift:
+                log.error("the state has lost or invented counts: run lara audit", lost=found.lost)
+        time.sleep(REST_SECONDS)

@@ -3,7 +3,7 @@
 -- The state functions of lara. Loaded into every primary; the library's name carries its version.
 --
 -- Keys of one shard, all under its hash tag, `base` = "<prefix>:{sNN}":
---   base:meta          hash    floor, run_id, meaning
+--   base:meta          hash    floor, run_id, meaning, began (µs since the epoch)
 --   base:e:<key>       string  16 hex digits of the version, then the entity
 --   base:m:<hour>      hash    "<minute of the hour>|<counter>" -> count
 --   base:h:<day>       hash    "<hour of the day>|<counter>" -> count
@@ -41,6 +41,9 @@ local function term(keys, args)
     local floor = args[2]
     if noted[2] and tonumber(noted[2]) >= tonumber(floor) then
       floor = string.format('%.0f', tonumber(noted[2]) + 1)
+    end
+    if not noted[2] then
+      redis.call('HSET', meta, 'began', args[2])
     end
     redis.call('HSET', meta, 'run_id', args[1], 'floor', floor, 'meaning', meaning)
     return {floor, meaning}
@@ -122,7 +125,16 @@ local function clear(keys, args)
   return {'written'}
 end
 
+-- set_watermark(base; partition, offset): as asked, also back. The floor rises, so that no batch under way undoes it.
+local function set_watermark(keys, args)
+  local base = keys[1]
+  redis.call('HSET', base .. ':meta', 'floor', string.format('%.0f', tonumber(floor_of(base)) + 1))
+  redis.call('HSET', base .. ':watermarks', args[1], args[2])
+  return {'written'}
+end
+
 redis.register_function('lara_1_term', term)
 redis.register_function('lara_1_commit', commit)
 redis.register_function('lara_1_advance', advance)
 redis.register_function('lara_1_clear', clear)
+redis.register_function('lara_1_set_watermark', set_watermark)

@@ -28,6 +28,14 @@ def meaning_of(semantics: Semantics, shards: int) -> str:
     return _encoder.encode(found).decode()
 
 
+def read_meaning(text: str) -> tuple[Semantics, int]:
+    """The semantics and the shards of a meaning. Raises `OtherMeaning` if another program wrote it."""
+    found = msgspec.json.decode(text)
+    if found["form"] != FORM:
+        raise OtherMeaning(_sentence(found, {"form": FORM}))
+    return msgspec.convert(found["semantics"], Semantics), found["shards"]
+
+
 def check_meaning(theirs: str, ours: str) -> None:
     """Raise `OtherMeaning` unless state of the one meaning may be continued under the other."""
     if theirs != ours:

@@ -21,6 +21,7 @@ from streams.state.store import (
     Term,
     by_shard,
     due_of,
+    lowest,
     shard_of,
 )
 
@@ -121,13 +122,17 @@ class MemoryStore:
 
     async def watermarks(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
         """As `Store.watermarks`."""
-        found = {}
-        for partition in partitions:
-            marks = [shard.watermarks.get(partition) for shard in self._shards]
-            known = [mark for mark in marks if mark is not None]
-            if len(known) == len(marks):
-                found[partition] = min(known)
-        return found
+        return lowest(await self.marks(partitions))
+
+    async def marks(self, partitions: Collection[Partition]) -> Mapping[Partition, Sequence[int | None]]:
+        """As `Store.marks`."""
+        return {one: [shard.watermarks.get(one) for shard in self._shards] for one in partitions}
+
+    async def set_watermark(self, partition: Partition, offset: int) -> None:
+        """As `Store.set_watermark`."""
+        for shard in self._shards:
+            shard.floor += 1
+            shard.watermarks[partition] = offset
 
     async def due(self, limit: int) -> list[Due]:
         """As `Store.due`."""

@@ -38,10 +38,18 @@ class _Parts(NamedTuple):
 class RedisBuckets:
     """A `CounterReader` on one Redis server. Raises `redis.RedisError` when it cannot be reached."""
 
-    def __init__(self, url: str, semantics: Semantics, *, prefix: str = "lara", shards: int = 8) -> None:
+    def __init__(
+        self,
+        url: str,
+        semantics: Semantics,
+        *,
+        prefix: str = "lara",
+        shards: int = 8,
+        topics: str | None = None,
+    ) -> None:
         self._keys = Keys(prefix, shards)
         self._meaning = meaning_of(semantics, shards)
-        self._prefix = prefix
+        self._topics = topics or prefix  # what the names of the input topics begin with
         self._redis: Redis = Redis.from_url(url, socket_timeout=5, socket_connect_timeout=2)
 
     def sums(self, spans: Sequence[Span]) -> list[Counters]:
@@ -61,7 +69,7 @@ class RedisBuckets:
         seconds = {name.decode(): int(value) / 1000 for name, value in fields.items()}
         types = sorted({name.partition("/")[0] for name in seconds})
         return {
-            f"{self._prefix}.{kind}s": (seconds.get(f"{kind}/event"), seconds.get(f"{kind}/commit"))
+            f"{self._topics}.{kind}s": (seconds.get(f"{kind}/event"), seconds.get(f"{kind}/commit"))
             for kind in types
         }
 

@@ -37,6 +37,7 @@ from streams.state.store import (
     by_shard,
     due_of,
     floor_from_clock,
+    lowest,
     shard_of,
 )
 
@@ -82,6 +83,11 @@ def evicting(information: Mapping[str, Any]) -> str | None:
     return f"Redis may evict state (maxmemory-policy {policy}): set it to noeviction"
 
 
+def entity_ttl(slack_days: int) -> int:
+    """Seconds that an entity lives after its last write."""
+    return STATE_HORIZON_SECONDS + slack_days * DAY_SECONDS
+
+
 class RedisStore:
     """A `Store` on one Redis server. Raises `redis.RedisError` when it cannot be reached."""
 
@@ -99,7 +105,7 @@ class RedisStore:
         self._meaning = meaning_of(semantics, shards)
         self._clock = clock
         self._run_id: str | None = None
-        self._entity_ttl = STATE_HORIZON_SECONDS + slack_days * DAY_SECONDS
+        self._entity_ttl = entity_ttl(slack_days)
         self._bucket_ttl = 2 * self._entity_ttl
         pool = ConnectionPool.from_url(
             url, redis_connect_func=self._connected, retry=Retry(NoBackoff(), 0), max_connections=8
@@ -153,7 +159,7 @@ class RedisStore:
         """As `Store.scan`: SCAN over the keys of each shard, `SCAN_PAGE` looked at in a round trip."""
         for number in self._all():
             prefix = self._keys.entity_prefix(number)
-            pattern, cursor = _literal(prefix) + f"{kind}:*", 0
+            pattern, cursor = literal(prefix) + f"{kind}:*", 0
             while True:
                 cursor, names = await self._redis.scan(cursor, match=pattern, count=SCAN_PAGE)
                 keys = [cast(bytes, name).decode()[len(prefix) :] for name in names]
@@ -208,6 +214,10 @@ class RedisStore:
 
     async def watermarks(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
         """As `Store.watermarks`."""
+        return lowest(await self.marks(partitions))
+
+    async def marks(self, partitions: Collection[Partition]) -> Mapping[Partition, Sequence[int | None]]:
+        """As `Store.marks`."""
         wanted = list(partitions)
         if not wanted:
             return {}
@@ -216,10 +226,13 @@ class RedisStore:
             pipeline.hmget(f"{self._keys.base(number)}:watermarks", [_field(one) for one in wanted])
         columns = zip(*await pipeline.execute(), strict=True)
         return {
-            partition: min(int(mark) for mark in marks)
+            partition: [None if mark is None else int(mark) for mark in marks]
             for partition, marks in zip(wanted, columns, strict=True)
-            if None not in marks
         }
+
+    async def set_watermark(self, partition: Partition, offset: int) -> None:
+        """As `Store.set_watermark`."""
+        await self._each("set_watermark", {number: [_field(partition), offset] for number in self._all()})
 
     async def due(self, limit: int) -> list[Due]:
         """As `Store.due`: marks drawn at random, so that several announcers seldom take the same."""
@@ -261,7 +274,7 @@ def _stored(entity: Entity) -> msgspec.Raw:
     return msgspec.Raw(b"\xdb" + len(value).to_bytes(4, "big") + value)
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
     """A text that a Redis pattern takes as it stands."""
     return re.sub(r"([\\*?\[\]])", r"\\\1", text)
 

@@ -6,7 +6,8 @@ Rules (the commit protocol; `docs/how-it-works.md` says what breaks without each
 - A save compares the version of every entity it writes, and the shard's floor. A version that moved: nothing
   of that shard is written and the keys come back as lost. A floor that moved: `Refused`, begin again.
 - The floor of a shard rises when its server is found to have restarted: no version is handed out twice.
-- Watermarks (next offset to read) are kept in every shard; they never go back, and the lowest one counts.
+- Watermarks (next offset to read) are kept in every shard, and the lowest one counts. They never go back,
+  unless somebody sets one: that begins a new term, so that no batch under way undoes it.
 """
 
 import binascii
@@ -100,6 +101,12 @@ class Store(Protocol):
     async def watermarks(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
         """The lowest watermark of each partition over all shards; one unset anywhere is left out."""
 
+    async def marks(self, partitions: Collection[Partition]) -> Mapping[Partition, Sequence[int | None]]:
+        """The watermark of each partition in every shard."""
+
+    async def set_watermark(self, partition: Partition, offset: int) -> None:
+        """Set a watermark as asked, also back, and begin a new term: what is under way is refused."""
+
     async def due(self, limit: int) -> list[Due]:
         """Some marks, at most `limit` a shard."""
 
@@ -110,6 +117,16 @@ class Store(Protocol):
 def shard_of(key: str, shards: int) -> int:
     """The logical shard of an entity, from the CRC-32 of its key."""
     return binascii.crc32(key.encode()) % shards
+
+
+def lowest(marks: Mapping[Partition, Sequence[int | None]]) -> dict[Partition, int]:
+    """The watermarks that count; a partition that has none in some shard is left out."""
+    found = {}
+    for partition, of_shards in marks.items():
+        known = [mark for mark in of_shards if mark is not None]
+        if len(known) == len(of_shards):
+            found[partition] = min(known)
+    return found
 
 
 def by_shard(keys: Collection[str], shards: int) -> dict[int, list[str]]:

@@ -69,7 +69,7 @@ class Batch:
         try:
             effect = self._settling.send(self._answer)
         except StopIteration as finished:
-            self.dispositions = finished.value
+            self.dispositions = finished.value.dispositions
             return False
         self._answer = self._table.answer(effect)
         return True

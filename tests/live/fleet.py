@@ -1,13 +1,14 @@
 """A fleet of real workers for live tests: started, watched, killed, and compared with a backtest."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -17,10 +18,10 @@ from aiokafka.structs import ConsumerRecord
 from prometheus_client.parser import text_string_to_metric_families
 from redis import RedisError
 
-from streams.commands.replay import Ends
+from streams.commands.replay import KINDS, Ends, Record, send
+from streams.connections import store_of
 from streams.services import HOST, free_port
 from streams.settings import Settings
-from streams.state.redis_store import RedisStore
 from streams.state.store import Partition
 from streams.topics import FOREVER, create_topics, input_topics, output_topics
 
@@ -104,6 +105,29 @@ def lara(settings: Settings, *arguments: str) -> str:
     return done.stdout
 
 
+async def ended(settings: Settings, *arguments: str) -> tuple[int, str, str]:
+    """Code, output and errors of a command that may fail."""
+    process = await asyncio.create_subprocess_exec(
+        *LARA,
+        *arguments,
+        env={**os.environ, **environment_of(settings), "COLUMNS": "150"},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, errors = await process.communicate()
+    return process.returncode or 0, out.decode(), errors.decode()
+
+
+def records_of(*sent: dict, behind_ms: int = 0) -> list[Record]:
+    """Records stamped with the time of their event, or so much later."""
+    return [Record(KINDS[one["type"]], json.dumps(one).encode(), one["ts"] + behind_ms) for one in sent]
+
+
+def row(name: str, **labels: str) -> tuple:
+    """The key of a row in `figures_of`."""
+    return name, tuple(sorted(labels.items()))
+
+
 def figures_of(printed: str) -> dict[tuple, float]:
     """The rows of a `--json` answer."""
     rows = msgspec.json.decode(printed)["metrics"]
@@ -117,9 +141,8 @@ class Fleet:
         self.settings = settings
         self.directory = directory
         self.workers: list[Worker] = []
-        self.store = RedisStore(
-            settings.redis_url, settings.semantics, clock=time.time, prefix=settings.prefix
-        )
+        self.ends: Ends = {}
+        self.store = store_of(settings)
 
     async def __aenter__(self) -> "Fleet":
         await create_topics(self.settings.bootstrap, self.settings.prefix, self.settings.partitions, FOREVER)
@@ -137,6 +160,11 @@ class Fleet:
         worker = Worker(self.settings, self.directory / f"worker-{len(self.workers)}.log")
         self.workers.append(worker)
         return worker
+
+    async def settle(self, records: Iterable[Record]) -> None:
+        """Send records and wait until they are counted."""
+        self.ends |= await send(self.settings.bootstrap, self.settings.prefix, records)
+        await self.until_drained(self.ends)
 
     async def until_shared(self, seconds: float = 60) -> None:
         """Every worker that runs reads some partitions."""

@@ -1,15 +1,20 @@
 """Real Redis passes the suite of the in-memory twin."""
 
 import itertools
+import time
 
 import pytest
 from redis import Redis
+from redis.asyncio import Redis as AsyncRedis
 
 from attribution.engine import Write
 from attribution.entities import NOBODY
 from attribution.semantics import Semantics
 from metrics.exporter import QualityCollector
+from streams.state.live import go_live, live_state
+from streams.state.meaning import OtherMeaning
 from streams.state.redis_buckets import RedisBuckets
+from streams.state.redis_contents import RedisContents
 from streams.state.redis_store import RedisStore
 from tests.state_suite import StoreSuite, crash_test
 
@@ -52,6 +57,43 @@ async def test_a_scrape_reads_few_keys_and_never_scans(redis_url, prefix):
     await store.close()
     assert 0 < calls["cmdstat_hgetall"] <= 400
     assert not {"cmdstat_scan", "cmdstat_hscan", "cmdstat_keys"} & calls.keys()
+
+
+async def test_a_state_knows_when_it_began(redis_url, prefix):
+    """Noted once, when nothing was there yet: until then, and so long, nothing of it can have expired."""
+    contents = RedisContents(redis_url, Semantics(), prefix=prefix, slack_days=14)
+    now = time.time()
+    assert contents.whole_since(now) is not None, "no state at all knows nothing"
+    for clock in (lambda: now - 60, lambda: now + 86_400):
+        store = RedisStore(redis_url, Semantics(), clock=clock, prefix=prefix)
+        await store.open()
+        await store.close()
+        with Redis.from_url(redis_url) as client:
+            client.hdel(f"{prefix}:{{s00}}:meta", "run_id")  # as if the server had restarted
+    lives = 51 * 86_400
+    assert contents.whole_since(now - 61 + lives) is None
+    assert contents.whole_since(now - 59 + lives) is not None
+    with pytest.raises(OtherMeaning):
+        RedisContents(redis_url, Semantics(surfaces=("chat",)), prefix=prefix).whole_since(now)
+
+
+async def test_a_state_that_becomes_the_live_one_hands_out_higher_versions(redis_url, prefix):
+    """Over and back: workers of the state at work are refused, and every floor rises."""
+    names = (prefix, f"{prefix}-rebuilt")
+    async with AsyncRedis.from_url(redis_url) as client:
+        stores = [RedisStore(redis_url, Semantics(), clock=time.time, prefix=name) for name in names]
+        floors = [max((await store.open()).floors) for store in stores]
+        assert await live_state(client, prefix) == prefix
+        assert not await go_live(client, prefix, prefix, 8)
+        for number in (1, 0, 1):
+            assert await go_live(client, prefix, names[number], 8)
+            assert not await go_live(client, prefix, names[number], 8), "once"
+            assert await live_state(client, prefix) == names[number]
+            term = await stores[number].open()
+            assert min(term.floors) > max(floors)
+            floors.append(max(term.floors))
+        for store in stores:
+            await store.close()
 
 
 def test_crashes_change_no_figure(redis_url, prefix):

@@ -3,6 +3,7 @@
 The numbers are those of ../shared/cases, which lie beside the project and are run too, where they are there.
 """
 
+import asyncio
 import json
 from itertools import permutations
 from pathlib import Path
@@ -19,14 +20,19 @@ from metrics.exporter import QualityCollector
 from streams.codec import decode
 from streams.commands.cli import main
 from streams.settings import Settings, published
+from streams.state.audit import audit
+from streams.state.drive import drive
+from streams.state.memory import MemoryStore
 from tests.building import (
     DAY,
+    DEFAULT,
     LONG_AFTER,
     MINUTE,
     Found,
     agent,
     at,
     encoded,
+    events,
     judgement,
     placement,
     retrieval,
@@ -34,6 +40,7 @@ from tests.building import (
     user,
 )
 from tests.properties import running
+from tests.streams.state.memory_contents import MemoryContents, lose
 
 SHARED = Path(__file__).parents[3] / "shared" / "cases"
 SETTLED = {"cohort": "settled"}
@@ -341,6 +348,30 @@ def test_21_tombstones_and_broken_payloads_stop_nothing():
     assert decoded.tally == {("unknown", "tombstone"): 1, ("unknown", "invalid"): 3}
     store = running.settle_in_memory([decoded.events], Semantics())
     assert store.sums([Span(None, 10**9)])[0]["retrievals|direct_lookup|chat"] == 2
+
+
+def test_23_state_that_vanishes_is_found_by_an_audit_and_takes_nothing_else_with_it():
+    """What r1 counted stays, the audit says that one retrieval is lost, and r2 is as if nothing had happened."""
+    searches = (search("r1", ["A1"]), search("r2", ["A2"], 1))
+    exports = [
+        user("export", 59 + n, event_id=f"a{n}", consumed_asset_id=f"A{n}", source_retrieval_id=f"r{n}")
+        for n in (1, 2)
+    ]
+    store = running.settle_in_memory([events(*searches)], DEFAULT)
+    lose(store, "retrieval:r1")
+    asyncio.run(settle_more(store, *exports))
+    found = audit(MemoryContents(store, range(at(0) // 60_000, at(0) // 60_000 + 60)), DEFAULT)
+    assert found.lost == {"retrieval": 1}
+    whole = settle(*searches, *exports)
+    outcomes = running.outcomes_in(running.outputs_in(store, DEFAULT))
+    assert outcomes == {"r2": whole.outcomes["r2"]}
+    lived = Found(store, DEFAULT, {}, outcomes, {})
+    assert positives(lived) == (1, 2)
+    assert positives(whole) == (2, 2)
+
+
+async def settle_more(store: MemoryStore, *sent: dict[str, Any]) -> None:
+    await drive(events(*sent), DEFAULT, store, await store.open(), "more")
 
 
 def test_24_evidence_after_its_retrieval_is_gone_makes_no_counter_negative():

@@ -75,6 +75,14 @@ def test_settings_that_change_figures_make_the_meaning(toml):
     assert read_settings().semantics == expected
 
 
+def test_the_state_has_the_name_of_the_deployment_unless_it_has_one_of_its_own(monkeypatch):
+    """One setting switches to a rebuilt state, and back; the topics stay."""
+    assert read_settings(prefix="shop").state_name == "shop"
+    monkeypatch.setenv("LARA_STATE_PREFIX", "shop-rebuilt")
+    found = read_settings(prefix="shop")
+    assert (found.state_name, found.prefix) == ("shop-rebuilt", "shop")
+
+
 def test_settings_are_frozen():
     """They are read once, at the start."""
     with pytest.raises(ValueError, match="frozen"):

@@ -108,6 +108,13 @@ def test_lara_has_a_version():
         ["simulate", "--prompts", "0"],
         ["simulate", "--days", "0"],
         ["study", "--prompts", "many"],
+        ["audit", "FILE"],
+        ["deadletters", "show"],
+        ["deadletters", "list", "--reason", "boredom"],
+        ["deadletters", "list", "--since", "yesterday"],
+        ["watermarks", "set", "lara.actions", "0"],
+        ["watermarks", "set", "lara.actions", "0", "--", "-1"],
+        ["watermarks", "set", "lara.actions", "zero", "5"],
     ],
     ids=" ".join,
 )
@@ -131,6 +138,10 @@ def test_a_mistake_of_the_caller_ends_with_code_2_and_says_so(arguments):
         ["contract"],
         ["demo"],
         ["doctor"],
+        ["audit"],
+        ["rebuild"],
+        ["deadletters", "list"],
+        ["watermarks", "show"],
     ],
     ids=" ".join,
 )
@@ -159,6 +170,11 @@ def test_a_rate_is_a_number_above_zero(file, rate):
         ["report", "--json"],
         ["worker"],
         *(["explain", kind, "x"] for kind in ("retrieval", "action", "document")),
+        ["report", "--compare", "other"],
+        ["audit"],
+        ["rebuild"],
+        ["deadletters", "replay"],
+        ["watermarks", "set", "lara.actions", "0", "5"],
     ],
     ids=" ".join,
 )
@@ -172,7 +188,11 @@ def test_a_redis_that_does_not_answer_is_one_sentence_and_code_1(nowhere, argume
     assert "Traceback" not in found.stderr
 
 
-@pytest.mark.parametrize("command", [["topics", "create"], ["replay"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "command",
+    [["topics", "create"], ["replay"], ["deadletters", "list"], ["watermarks", "show"]],
+    ids=" ".join,
+)
 def test_a_kafka_that_does_not_answer_is_one_sentence_and_code_1(nowhere, file, command):
     """Nothing was sent, and nothing is said to have been."""
     found = lara(*command, *([file] if command == ["replay"] else []))

@@ -5,7 +5,7 @@ import pytest
 
 from attribution.definitions import BROAD, STANDARD, STRICT, Definition
 from attribution.semantics import Exclusion, Semantics
-from streams.state.meaning import OtherMeaning, check_meaning, meaning_of
+from streams.state.meaning import OtherMeaning, check_meaning, meaning_of, read_meaning
 
 OURS = meaning_of(Semantics(), 8)
 CHANGES = {
@@ -74,3 +74,16 @@ def test_a_newer_and_an_older_form_are_told_apart():
     newer = OURS.replace('"form":1', '"form":2')
     assert "of newer lara than this one (form 1)" in said(newer)
     assert "of older lara than this one (form 2)" in said(OURS, newer)
+
+
+@pytest.mark.parametrize("field", CHANGES)
+def test_a_meaning_can_be_read_back(field):
+    """Whoever compares two states reads each under its own."""
+    semantics = changed(**{field: CHANGES[field]})
+    assert read_meaning(meaning_of(semantics, 5)) == (semantics, 5)
+
+
+def test_the_meaning_of_another_program_cannot_be_read():
+    """Its fields may mean something else."""
+    with pytest.raises(OtherMeaning, match="form 99"):
+        read_meaning('{"form": 99}')
