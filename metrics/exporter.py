@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Final, Protocol
 from wsgiref.simple_server import WSGIServer
 
-from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client import CollectorRegistry, make_wsgi_app, start_http_server
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
@@ -22,6 +22,7 @@ from prometheus_client.registry import Collector
 from metrics.buckets import CounterReader
 from metrics.catalogue import CATALOGUE
 from metrics.figures import LOWER, UPPER, Metric, Vocabularies, exported_figures
+from metrics.health import NO_CHECKS, Checks, with_health
 from metrics.schema import Figure, PublishedDefinition
 from metrics.vocabularies import VOCABULARIES
 from metrics.windows import DEFAULT_HORIZON_MINUTES
@@ -46,7 +47,7 @@ class QualityCollector:
     """Computes every exported figure at scrape time; register it, or hand it to `serve`.
 
     `clock` gives seconds since the epoch. `reader_errors` are the exceptions that mean "the state cannot be
-    read now"; any other one is a programming error and fails the scrape.
+    read now", and are told to `on_failure`; any other one is a programming error and fails the scrape.
     """
 
     def __init__(
@@ -58,7 +59,9 @@ class QualityCollector:
         reader_errors: tuple[type[Exception], ...] = (OSError,),
         freshness: Freshness | None = None,
         vocabularies: Vocabularies = VOCABULARIES,
+        on_failure: Callable[[Exception], None] = lambda _: None,
     ) -> None:
+        self._on_failure = on_failure
         self._reader = reader
         self._clock = clock
         self._definitions = definitions
@@ -92,7 +95,8 @@ class QualityCollector:
                 self._reader, int(now * 1000), self._definitions, self._horizon_minutes, self._vocabularies
             )
             newest = self._freshness.freshness() if self._freshness else {}
-        except self._reader_errors:
+        except self._reader_errors as error:
+            self._on_failure(error)
             return None
         return [*_quality_families(metrics), *_freshness_families(newest)]
 
@@ -104,14 +108,19 @@ def registry_of(collector: Collector) -> CollectorRegistry:
     return registry
 
 
-def serve(source: Collector | CollectorRegistry, port: int, address: str = "0.0.0.0") -> WSGIServer:
+def serve(
+    source: Collector | CollectorRegistry, port: int, address: str = "0.0.0.0", checks: Checks = NO_CHECKS
+) -> WSGIServer:
     """Serve a collector, or a registry, over HTTP in a thread of its own, in the format that is asked for.
+
+    Beside it the checks are answered.
 
     Port 0 takes a free one, to be read from `server_port`. End it with `shutdown()` and `server_close()`.
     Raises OSError if the port is taken.
     """
     registry = source if isinstance(source, CollectorRegistry) else registry_of(source)
     server, _ = start_http_server(port, address, registry)
+    server.set_app(with_health(make_wsgi_app(registry), checks))
     return server
 
 

@@ -20,6 +20,8 @@ UNKNOWN: Final = "unknown"
 # In the order of intake: the first that fits (contract, section 1).
 DISPOSITIONS: Final = ("tombstone", "invalid", "late", "synthetic", "duplicate", "conflict", "applied")
 
+SERVICES: Final = ("Kafka", "Redis")
+
 # The stages of a batch, in their order.
 STAGES: Final = ("decode", "settle", "publish", "advance")
 
@@ -59,13 +61,24 @@ class WorkerMetrics:
         )
         self.lag_seconds = Gauge(
             "lara_lag_seconds",
-            "Age of the newest record read: now less its broker timestamp; 0 at the end of the log.",
+            "Age of the newest record handled, by its broker timestamp, as long as more is left; else 0.",
             ["topic", "partition"],
             registry=self.registry,
         )
         self.assigned_partitions = Gauge(
             "lara_assigned_partitions",
             "Partitions that this worker reads; 0 is a spare worker, or one that has not joined yet.",
+            registry=self.registry,
+        )
+        self.stalled_seconds = Gauge(
+            "lara_stalled_seconds",
+            "For how long something was left to read and no watermark was raised; 0 while idle.",
+            registry=self.registry,
+        )
+        self.out_of_reach = Gauge(
+            "lara_out_of_reach",
+            "1 while the worker waits for a service that does not do its part.",
+            ["service"],
             registry=self.registry,
         )
         self.stage_seconds = self._histogram(
@@ -90,8 +103,9 @@ class WorkerMetrics:
         )
         self.losses = self._counter(
             "lara_losses_total",
-            "Times a watermark lay outside its partition's log: records are lost, or the topic is another.",
+            "Times a watermark lay outside its partition's log, by why: records are lost, or may be.",
             "topic",
+            "reason",
         )
         self._start_at_zero()
 
@@ -109,6 +123,8 @@ class WorkerMetrics:
             self.stage_seconds.labels(stage)
         for topic in (*KEPT, RECORDS):
             self.bound_hits.labels(topic)
+        for service in SERVICES:
+            self.out_of_reach.labels(service)
 
     def _counter(self, name: str, text: str, *labels: str) -> Counter:
         return Counter(name, text, labels, registry=self.registry)

@@ -22,12 +22,14 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 import faust
 from aiokafka import TopicPartition
-from aiokafka.errors import KafkaError
+from aiokafka.errors import KafkaConnectionError, KafkaError
 
+from streams.identity import identities
+from streams.resume import Bounds
 from streams.transport import BatchConsumer, BatchTransport, Fetched, Hooks, Ledger
 
 logger = logging.getLogger(__name__)
@@ -35,6 +37,7 @@ logger = logging.getLogger(__name__)
 EXIT_SOFTWARE = 70  # sysexits.h: an error of the program
 EXIT_TEMPORARY = 75  # sysexits.h: no broker at the start, or stopped without leaving the group in time
 RETRY_SECONDS = 1.0
+METADATA_AGE_MS = 30_000  # partitions that were added are noticed so soon; by default after 5 minutes
 
 
 @dataclass(frozen=True)
@@ -54,13 +57,6 @@ class AppSettings:
     commit_interval_seconds: float = 5.0
 
 
-class Bounds(NamedTuple):
-    """What a partition's log holds: offsets from `start` up to, not including, `end`."""
-
-    start: int
-    end: int
-
-
 class Rewind:
     """Called with positions, it has these partitions read again from there; what was fetched is dropped.
 
@@ -75,15 +71,23 @@ class Rewind:
         if ours:
             await self._app.consumer.place(ours, self._ledger.claim(ours))
 
-    def lag(self) -> Mapping[TopicPartition, int]:
-        """Offsets from what is handled to the end of the log as last seen; only of what is held."""
+    def lag(self) -> Mapping[TopicPartition, int | None]:
+        """Of what is held: offsets from what is handled to the end as last seen; None: not known yet."""
         return lag(self._app)
 
     async def bounds(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, Bounds]:
-        """A start beyond the watermark, or an end before it, is loss. `KafkaError` if there is no answer."""
+        """As `streams.resume.Logs.bounds`."""
         consumer = self._app.consumer
         starts, ends = await consumer.earliest_offsets(*partitions), await consumer.highwaters(*partitions)
         return {partition: Bounds(starts[partition], ends[partition]) for partition in partitions}
+
+    async def identities(self, topics: Collection[str]) -> Mapping[str, str]:
+        """As `streams.resume.Logs.identities`."""
+        if self._app.should_stop:
+            raise KafkaConnectionError("the consumer is being stopped")
+        thread = self._app.consumer._thread
+        found: Mapping[str, str] = await thread.there(identities(thread._ensure_consumer()._client, topics))
+        return found
 
 
 class Pipeline(Protocol):
@@ -132,6 +136,7 @@ def _faust_settings(settings: AppSettings) -> dict[str, Any]:
         "broker_max_poll_interval": 1e7,  # aiokafka #1187: a member that idles beyond it cannot rejoin
         "consumer_max_fetch_size": settings.max_partition_bytes,
         "consumer_auto_offset_reset": "earliest",
+        "consumer_metadata_max_age_ms": METADATA_AGE_MS,
         # Never full, since the ledger allows two batches a partition: a full one would stall every topic.
         "stream_buffer_maxsize": 4096,
         "stream_wait_empty": False,
@@ -214,11 +219,17 @@ async def _revoked(app: faust.App, pipeline: Pipeline, partitions: Collection[To
         task.result()
 
 
-def lag(app: faust.App) -> Mapping[TopicPartition, int]:
-    """Offsets from what is handled to the end of the log as last seen, holes counted; only what is held."""
-    consumer: BatchConsumer = app.consumer
-    passed = dict(consumer.ledger.passed)
-    return {tp: max(0, (consumer.highwater(tp) or 0) - at) for tp, at in passed.items()}
+def lag(app: faust.App) -> Mapping[TopicPartition, int | None]:
+    """As `Rewind.lag`: holes count, records of open transactions do not."""
+    return {tp: _behind(app.consumer, tp) for tp in app.transport.ledger.claims}
+
+
+def _behind(consumer: BatchConsumer, partition: TopicPartition) -> int | None:
+    client, passed = consumer._thread._ensure_consumer(), consumer.ledger.passed.get(partition)
+    if passed is None or partition not in client.assignment():
+        return None
+    end = client.last_stable_offset(partition)
+    return None if end is None or end < 0 else max(0, end - passed)
 
 
 async def run(app: faust.App, stop: asyncio.Event | None = None, stop_seconds: float = 10.0) -> None:

@@ -1,107 +1,42 @@
-"""The logs of topics as an operator looks at them: where they begin and end, and the records in them.
+"""Logs of what runs for long: one JSON object a line on standard error, or readable lines on a terminal.
 
 Rules:
-- It belongs to no group and commits nothing: looking moves no worker.
-- It asks for no topic that is not there: some brokers create what is asked for.
-- A record is looked up by its offset; one that retention or compaction took is absent, not another one.
+- A line names topics, partitions, offsets, counts and errors; never a value of an event, nor a user.
+- Tracebacks come without local variables, since those hold events.
+- Kafka's and Faust's own logs go the same way, from warnings upwards.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping
-from typing import Any, Final
+import logging
+import sys
+from typing import Final
 
-from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.structs import ConsumerRecord
+import structlog
 
-from streams.app import Bounds
-from streams.state.store import Partition
-
-WAIT_MS: Final = 500
-RECORD_POLLS: Final = 20  # looks at the log for one record, before it counts as absent
+LIBRARIES: Final = ("aiokafka", "faust", "mode")
 
 
-class Logs:
-    """Used as a context. Raises `KafkaError`."""
+def start_logging() -> None:
+    """Let structlog and the standard library log alike."""
+    shared: list[structlog.typing.Processor] = [
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+    )
+    formatter = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=shared,
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_rendering()],
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(formatter)
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    for name in LIBRARIES:
+        logging.getLogger(name).setLevel(logging.WARNING)
 
-    def __init__(self, bootstrap: str) -> None:
-        self._bootstrap = bootstrap
-        self._consumer: Any = AIOKafkaConsumer(
-            bootstrap_servers=bootstrap, enable_auto_commit=False, isolation_level="read_committed"
-        )
-        self._assigned: frozenset[Partition] = frozenset()
 
-    async def __aenter__(self) -> "Logs":
-        try:
-            await self._consumer.start()
-        except BaseException:
-            await self._consumer.stop()
-            raise
-        await asyncio.sleep(0)  # aiokafka cannot stop a task that has not begun
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._consumer.stop()
-
-    async def partitions(self, topics: Collection[str]) -> list[Partition]:
-        """The partitions of those of these topics that exist."""
-        admin: Any = AIOKafkaAdminClient(bootstrap_servers=self._bootstrap)
-        await admin.start()
-        try:
-            there = {one["topic"]: one["partitions"] for one in await admin.describe_topics()}
-        finally:
-            await admin.close()
-        numbers = {topic: sorted(one["partition"] for one in there.get(topic, ())) for topic in topics}
-        return [Partition(topic, number) for topic, found in numbers.items() for number in found]
-
-    async def bounds(self, partitions: Collection[Partition]) -> dict[Partition, Bounds]:
-        """Where the log of each partition begins and ends now."""
-        wanted = [TopicPartition(*one) for one in partitions]
-        starts: Mapping[Any, int] = await self._consumer.beginning_offsets(wanted)
-        ends: Mapping[Any, int] = await self._consumer.end_offsets(wanted)
-        return {Partition(*one): Bounds(starts[one], ends[one]) for one in wanted}
-
-    async def record_at(self, partition: Partition, offset: int) -> ConsumerRecord[Any, Any] | None:
-        """The record with this offset, if it is still there."""
-        found = await self.first_record(partition, offset)
-        return found if found is not None and found.offset == offset else None
-
-    async def first_record(self, partition: Partition, offset: int) -> ConsumerRecord[Any, Any] | None:
-        """The first record at or after an offset, if there is one."""
-        bound = (await self.bounds([partition]))[partition]
-        if not bound.start <= offset < bound.end:
-            return None
-        self._assign([partition])
-        self._consumer.seek(TopicPartition(*partition), offset)
-        for _ in range(RECORD_POLLS):
-            for records in (await self._consumer.getmany(timeout_ms=WAIT_MS, max_records=1)).values():
-                return records[0]
-            if await self._position(partition) >= bound.end:  # nothing but holes
-                break
-        return None
-
-    async def whole(self, topics: Collection[str]) -> dict[Partition, Bounds]:
-        """The stretches that hold all of these topics, as of now."""
-        return await self.bounds(await self.partitions(topics))
-
-    async def records(self, stretches: Mapping[Partition, Bounds]) -> AsyncIterator[ConsumerRecord[Any, Any]]:
-        """Every record in these stretches of the logs."""
-        self._assign(stretches)
-        for partition, stretch in stretches.items():
-            self._consumer.seek(TopicPartition(*partition), stretch.start)
-        left = {one for one, stretch in stretches.items() if stretch.start < stretch.end}
-        while left:
-            for records in (await self._consumer.getmany(timeout_ms=WAIT_MS)).values():
-                for record in records:
-                    if record.offset < stretches[Partition(record.topic, record.partition)].end:
-                        yield record
-            left = {one for one in left if await self._position(one) < stretches[one].end}
-
-    async def _position(self, partition: Partition) -> int:
-        return int(await self._consumer.position(TopicPartition(*partition)))
-
-    def _assign(self, partitions: Iterable[Partition]) -> None:
-        wanted = frozenset(partitions)
-        if wanted != self._assigned:
-            self._consumer.assign([TopicPartition(*one) for one in wanted])
-            self._assigned = wanted
+def _rendering() -> list[structlog.typing.Processor]:
+    if sys.stderr.isatty():
+        return [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
+    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]

@@ -12,6 +12,7 @@ Rules:
 """
 
 import asyncio
+import contextlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Final, TypeVar
@@ -22,13 +23,15 @@ from aiokafka.errors import KafkaError
 from redis import RedisError
 
 from attribution.engine import outputs_of
-from attribution.entities import Entity
+from attribution.entities import NOBODY, Entity
 from attribution.events import type_of
 from attribution.semantics import Semantics
 from metrics.worker_metrics import WorkerMetrics
 from streams.app import Rewind
 from streams.codec import Decoded, decode
+from streams.progress import Progress, told
 from streams.publisher import Publisher, evidence_delays, letters_of
+from streams.resume import ResumePoints
 from streams.state.drive import Settled, drive
 from streams.state.store import Due, Partition, Refused, Store, Term
 from streams.transport import Fetched
@@ -66,54 +69,40 @@ class StatePipeline:
         self._worker = worker
         self._clock = clock
         self._deadletter_payloads = deadletter_payloads
-        self._rewind: Rewind | None = None
+        self.progress = Progress(metrics, clock)
+        self._points = ResumePoints(store, metrics)
         self._term: Term | None = None
-        self._marks: dict[TopicPartition, int] = {}
-        self._raised: set[TopicPartition] = set()  # partitions of which the store has a watermark
         self._waiting: list[Fetched] = []
         self._turn = asyncio.Lock()
 
     def bind(self, rewind: Rewind) -> None:
         """As `Pipeline.bind`."""
-        self._rewind = rewind
+        self._shell = rewind
 
     async def resume(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:
         """The watermarks of these partitions; of one without, the start of its log."""
+        self._points.want(partitions)
         async with self._turn:
-            positions = await self._first_positions(partitions)
-            self._marks.update(positions)
-            self._metrics.assigned_partitions.set(len(self._marks))
+            positions = await self._positions(partitions)
+            self._metrics.assigned_partitions.set(len(self._points.marks))
             return positions
 
-    async def _first_positions(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+    async def _positions(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:
         while True:
             try:
-                self._term = self._term or await self._patiently(self._store.open)
-                return await self._patiently(lambda: self._positions(partitions))
-            except Refused:  # restarted just now
+                if self._term is None:
+                    self._term = await self._patiently(self._store.open)
+                return await self._take(partitions, self._term)
+            except Refused:  # restarted just now, or begun anew by another worker
                 self._term = None
 
-    async def _positions(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        assert self._rewind is not None
-        marks = await self._store.watermarks([Partition(*partition) for partition in partitions])
-        bounds = await self._rewind.bounds(partitions)
-        positions = {}
-        for partition, bound in bounds.items():
-            mark = marks.get(Partition(*partition))
-            (self._raised.discard if mark is None else self._raised.add)(partition)
-            if mark is not None and not bound.start <= mark <= bound.end:
-                self._metrics.losses.labels(partition.topic).inc()
-                log.error(
-                    "watermark outside the log: records are lost", partition=partition, mark=mark, log=bound
-                )
-            positions[partition] = bound.start if mark is None else max(mark, bound.start)
-        return positions
+    async def _take(self, partitions: Collection[TopicPartition], term: Term) -> Mapping[TopicPartition, int]:
+        return await self._patiently(lambda: self._points.take(partitions, self._shell, term))
 
     async def revoke(self, partitions: Collection[TopicPartition]) -> None:
         """As `Pipeline.revoke`."""
-        for partition in partitions:
-            self._marks.pop(partition, None)
-        self._metrics.assigned_partitions.set(len(self._marks))
+        self._points.release(partitions)
+        self._metrics.assigned_partitions.set(len(self._points.marks))
 
     async def handle(self, fetched: Fetched) -> None:
         """Settle a batch, with all that wait; returns once its watermark is raised, or it is dropped."""
@@ -124,28 +113,32 @@ class StatePipeline:
                 await self._settle(batches)
 
     async def _settle(self, batches: Sequence[Fetched]) -> None:
-        batches = [fetched for fetched in batches if fetched.source in self._marks]
-        gaps = {
-            fetched.source: self._marks[fetched.source]
-            for fetched in batches
-            if fetched.position > self._marks[fetched.source]
-        }
-        for partition in gaps:
-            log.warning("gap: reading again from the watermark", partition=partition)
-        await self._go_back(gaps, "gap")
-        whole = [fetched for fetched in batches if fetched.source not in gaps]
-        records = (record for fetched in whole for record in fetched.records)
-        with self._metrics.stage_seconds.labels("decode").time():
-            decoded = decode(records, self._deadletter_payloads)
+        term = self._term
+        assert term is not None
         try:
-            await self._commit(whole, decoded)
+            whole = await self._whole(batches, term)
+            records = (record for fetched in whole for record in fetched.records)
+            with self._metrics.stage_seconds.labels("decode").time():
+                decoded = decode(records, self._deadletter_payloads)
+            await self._commit(whole, decoded, term)
         except Refused:
             await self._begin_term()
 
-    async def _commit(self, batches: Sequence[Fetched], decoded: Decoded) -> None:
+    async def _whole(self, batches: Sequence[Fetched], term: Term) -> list[Fetched]:
+        """Those that begin at their watermark, or before it; the partitions of the others are read again."""
+        marks = self._points.marks
+        moved = {one.source for one in batches if marks.get(one.source, one.position) != one.position}
+        if moved:  # a gap, or a log that is not what it was
+            await self._take(moved, term)
+        ours = [fetched for fetched in batches if fetched.source in marks]
+        gaps = {one.source: marks[one.source] for one in ours if one.position > marks[one.source]}
+        for partition in gaps:
+            log.warning("gap: reading again from the watermark", partition=partition)
+        await self._go_back(gaps, "gap")
+        return [fetched for fetched in ours if fetched.source not in gaps]
+
+    async def _commit(self, batches: Sequence[Fetched], decoded: Decoded, term: Term) -> None:
         """Settle, publish, raise the watermarks, take back the marks; each patiently, in this order."""
-        term = self._term
-        assert term is not None
         token = f"{int(self._clock() * 1000)}/{self._worker}"
         settled = await self._timed(
             "settle", lambda: drive(decoded.events, self._semantics, self._store, term, token)
@@ -161,9 +154,9 @@ class StatePipeline:
         watermarks = {Partition(*partition): at for partition, at in marks.items()}
         commit = int(self._clock() * 1000)
         fresh = {kind: (newest, commit) for kind, newest in decoded.newest.items()}
-        await self._timed("advance", lambda: self._store.advance(watermarks, term, fresh))
-        self._marks.update({tp: max(at, self._marks[tp]) for tp, at in marks.items() if tp in self._marks})
-        self._raised.update(marks)
+        logs = self._points.logs_of(watermarks)
+        await self._timed("advance", lambda: self._store.advance(watermarks, term, fresh, logs))
+        self._points.raised(marks)
         published = {due: entity.version for due, entity in settled.due.items()}
         await self._patiently(lambda: self._store.clear(published))
         self._count(batches, decoded, settled)
@@ -185,58 +178,54 @@ class StatePipeline:
             self._metrics.bound_hits.labels(topic).inc(count)
         self._metrics.events_ahead.inc(decoded.ahead)
         for fetched in batches:
-            if fetched.records:
-                age = self._clock() - fetched.records[-1].timestamp / 1000
-                self._metrics.lag_seconds.labels(fetched.topic, str(fetched.partition)).set(max(0.0, age))
+            self.progress.handled(fetched)
 
     async def _begin_term(self) -> None:
         """The store began again: so do we, from its watermarks."""
-        self._term = await self._patiently(self._store.open)
-        held = list(self._marks)
-        positions = await self._patiently(lambda: self._positions(held))
-        self._marks.update(positions)
-        log.warning("the state's server restarted: reading again from the watermarks", positions=positions)
+        self._term = None
+        positions = await self._positions(list(self._points.marks))
+        log.warning("the state began again: reading again from the watermarks", positions=len(positions))
         await self._go_back(positions, "restart")
 
     async def _go_back(self, positions: Mapping[TopicPartition, int], reason: str) -> None:
         if positions:
-            assert self._rewind is not None
             self._metrics.rewinds.labels(reason).inc()
-            await self._rewind(positions)
+            await self._shell(positions)
 
     async def watch(self) -> None:
-        """While idle too: notice a restarted server, and publish what a crash left unpublished. Endless."""
+        """While idle too: notice a restarted server or another log, publish what a crash left. Endless."""
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
             async with self._turn:
+                if (term := self._term) is None:
+                    continue
                 try:
-                    await self._patiently(self._sweep)
+                    await self._patiently(lambda: self._sweep(term))
+                    renewed = await self._patiently(lambda: self._points.renewed(self._shell))
+                    await self._go_back(await self._take(renewed, term), "log")
                 except Refused:
                     await self._begin_term()
 
-    async def _sweep(self) -> None:
-        if self._term is None:
-            return
-        if await self._store.restarted() or await self._went_back():
+    async def _sweep(self, term: Term) -> None:
+        if await self._store.restarted() or await self._points.went_back():
             raise Refused("found while idle")
-        self._note_lag()
+        await self._store.advance({}, term)  # can it be written?
         oldest = self._clock() * 1000 - SWEEP_AGE_MS
         left = [due for due in await self._store.due(SWEEP_LIMIT) if due.set_at < oldest]
         if left:
             await self._announce(left)
 
-    async def _went_back(self) -> bool:
-        """Is a watermark lower than what was written? Then the state is older than it was, too."""
-        held = [partition for partition in self._marks if partition in self._raised]
-        marks = await self._store.watermarks([Partition(*partition) for partition in held])
-        return any(marks.get(Partition(*partition), -1) < self._marks[partition] for partition in held)
+    def lag(self) -> Mapping[TopicPartition, int | None]:
+        """As `Rewind.lag`."""
+        return self._shell.lag()
 
-    def _note_lag(self) -> None:
-        """A partition read to its end is 0 s behind, however old its newest record is."""
-        assert self._rewind is not None
-        for partition, behind in self._rewind.lag().items():
-            if behind == 0:
-                self._metrics.lag_seconds.labels(partition.topic, str(partition.partition)).set(0)
+    async def probe(self) -> None:
+        """Raises what a service out of reach raises."""
+        await self._store.restarted()
+        if self._term is not None:
+            with contextlib.suppress(Refused):
+                await self._store.advance({}, self._term)
+        await self._shell.bounds(list(self.lag()))
 
     async def _announce(self, left: Sequence[Due]) -> None:
         entities: Mapping[str, Entity] = await self._store.load([due.key for due in left])
@@ -247,7 +236,8 @@ class StatePipeline:
             for letter in letters_of(outputs_of(due.key, entity, self._semantics), entity, due.correction)
         ]
         await self._publisher.publish(letters)
-        await self._store.clear({due: entities[due.key].version for due in left if due.key in entities})
+        # Version 0: the entity has expired since, and nobody will ever ask for its outputs again.
+        await self._store.clear({due: entities.get(due.key, NOBODY).version for due in left})
         log.info("published what a crash had left", records=len(letters))
 
     async def _patiently(self, effect: Callable[[], Awaitable[T]]) -> T:
@@ -255,10 +245,13 @@ class StatePipeline:
         pause = FIRST_PAUSE_SECONDS
         while True:
             try:
-                return await effect()
+                found = await effect()
+                self.progress.reached()
+                return found
             except TRANSIENT as error:
+                self.progress.failed(error)
                 if isinstance(error, RedisError):
                     self._metrics.redis_errors.inc()
-                log.warning("out of reach, trying again", error=repr(error), pause_seconds=pause)
+                log.warning("out of reach, trying again", error=told(error), pause_seconds=pause)
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE_SECONDS)

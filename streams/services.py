@@ -251,7 +251,8 @@ def _kafka_places(directory: Path, port: int) -> dict[str, str]:
 def _format_kafka(tool: Sequence[str], properties: Path) -> None:
     """Write the empty storage that a Kafka node insists on finding."""
     log = properties.with_name("format.log")
-    command = [*tool, "format", "--cluster-id", "lara", "--config", str(properties)]
+    cluster = f"lara-{random.getrandbits(64):016x}"  # no two are one
+    command = [*tool, "format", "--cluster-id", cluster, "--config", str(properties)]
     if _spawn(command, log.parent, log).wait() != 0:
         raise ServiceError(f"Kafka's storage could not be formatted\n{_tail(log)}")
 

@@ -137,6 +137,12 @@ class Settings(BaseSettings):
         description="Whether outputs are produced idempotently; off for brokers that cannot (the demo's).",
     )
     max_records: int = Field(1000, ge=1, le=10_000, description="Records of a partition settled at once.")
+    stall_seconds: float = Field(
+        300.0,
+        ge=5,
+        description="After how long without progress a worker ends, although there is something to read and "
+        "Redis and Kafka answer.",
+    )
     worker_port: Port = Field(9101, description="Port of a worker's own metrics; 0 takes a free one.")
     exporter_port: Port = Field(9102, description="Port of the exporter; 0 takes a free one.")
     audit_keys_per_second: int = Field(

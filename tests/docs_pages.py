@@ -39,13 +39,15 @@ EXIT_CODES: Final = (
         "Kafka or Redis is out of reach or set up unsafely, a file cannot be read, what was asked for is not "
         "there, or the state was counted under other semantics; or what a command looks for was found: a "
         "problem (`lara doctor`), a wrong cell (`lara labels`), a figure that differs (`lara demo`, `lara study`, "
-        "`lara report --compare`), drift (`lara audit`); a rebuild that was stopped before the end",
+        "`lara report --compare`), drift (`lara audit`); a rebuild that was stopped before the end; a "
+        "worker whose event loop was stuck for `LARA_STALL_SECONDS` (the stacks are in its log)",
     ),
     ("2", "a setting or an argument is wrong"),
     (str(EXIT_SOFTWARE), "an error of the program: a worker ended at once, before its watermark moved"),
     (
         str(EXIT_TEMPORARY),
-        "a worker got no answer from the broker while it joined, or could not stop within 10 seconds",
+        "a worker got no answer from the broker while it joined, could not stop within 10 seconds, or got on with "
+        "nothing for `LARA_STALL_SECONDS` though Redis and Kafka answered",
     ),
 )
 

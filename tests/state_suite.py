@@ -12,7 +12,7 @@ from attribution.entities import NOBODY, Entity
 from attribution.semantics import Semantics
 from metrics.buckets import Span
 from streams.state.meaning import OtherMeaning
-from streams.state.store import Due, Partition, Refused
+from streams.state.store import Due, Log, Partition, Refused
 from tests.properties import running
 from tests.properties.schedule import run
 from tests.properties.strategies import BASE, DAY, streams
@@ -28,7 +28,11 @@ def write(key: str, expected: int, version: int, counter: str = "", due: bool = 
 
 
 class StoreSuite:
-    """Subclasses give a `stores` fixture: a function that makes a store for given semantics, same state."""
+    """Subclasses give a `stores` fixture, a function that makes a store for given semantics, same state; and
+    `expire`, which ends the life of an entity."""
+
+    async def expire(self, store, key):
+        raise NotImplementedError
 
     async def test_what_was_written_is_read_with_its_version(self, stores):
         """An entity comes back as it was written; one that nobody wrote is absent."""
@@ -115,6 +119,48 @@ class StoreSuite:
         assert set((await store.marks([PARTITION]))[PARTITION]) == {None}
         assert await store.marks([]) == {}
 
+    async def test_a_log_begun_anew_forgets_its_watermark_once(self, stores):
+        """Whoever says the same again changes nothing, and nothing else is forgotten."""
+        store, other = stores(Semantics()), PARTITION._replace(number=4)
+        term = await store.open()
+        old, new = {PARTITION: Log("east/1", 0), other: Log("east/9", 0)}, {PARTITION: Log("east/2", 1)}
+        await store.begin(old, term)
+        await store.advance({PARTITION: 12, other: 5}, term, logs=old)
+        await store.begin(old, term)
+        assert await store.watermarks([PARTITION, other]) == {PARTITION: 12, other: 5}
+        await store.begin(new, term)
+        assert await store.watermarks([PARTITION, other]) == {other: 5}
+        await store.advance({PARTITION: 3}, term, logs=new)
+        await store.begin(new, term)
+        assert await store.watermarks([PARTITION, other]) == {PARTITION: 3, other: 5}
+        assert await store.logs([PARTITION, other]) == {**new, other: old[other]}
+
+    async def test_a_worker_of_an_older_log_is_refused(self, stores):
+        """It can neither raise the watermark of the newer one, nor bring its own back, and nothing is written."""
+        store, other = stores(Semantics()), PARTITION._replace(number=4)
+        term = await store.open()
+        old, new = {PARTITION: Log("east/1", 0)}, {PARTITION: Log("east/2", 1)}
+        await store.begin(new, term)
+        for logs in (old, {PARTITION: Log("east/3", 1)}):
+            with pytest.raises(Refused):
+                await store.begin({other: Log("east/9", 0), **logs}, term)
+            with pytest.raises(Refused):
+                await store.advance({other: 1, PARTITION: 12}, term, logs=logs)
+        with pytest.raises(Refused):
+            await store.advance({PARTITION: 12}, term)
+        assert await store.watermarks([PARTITION, other]) == {}
+        assert await store.logs([PARTITION, other]) == new
+
+    async def test_an_identity_that_becomes_known_forgets_nothing(self, stores):
+        """A state of before logs were noted is one of which nothing is known."""
+        store = stores(Semantics())
+        term = await store.open()
+        await store.advance({PARTITION: 12}, term)
+        for log in (Log(), Log("east/1")):
+            await store.begin({PARTITION: log}, term)
+            assert await store.logs([PARTITION]) == {PARTITION: log}
+        assert await store.watermarks([PARTITION]) == {PARTITION: 12}
+
     async def test_a_worker_of_an_older_term_is_refused(self, stores):
         """Under another floor neither entities nor watermarks can be written."""
         store = stores(Semantics())
@@ -124,6 +170,8 @@ class StoreSuite:
             await store.save([write("action:a", 0, 10**16)], old, "t")
         with pytest.raises(Refused):
             await store.advance({PARTITION: 1}, old)
+        with pytest.raises(Refused):
+            await store.begin({PARTITION: Log("east/1", 1)}, old)
         assert await store.load(["action:a"]) == {}
 
     async def test_a_difference_that_undoes_itself_leaves_no_counter(self, stores):
@@ -154,6 +202,17 @@ class StoreSuite:
         spans = [Span(None, 4000), Span(0, 1), *(Span(a, a + chance.randrange(3000)) for a in minutes[:40])]
         expected = [sum(span.holds(minute) for minute in minutes) for span in spans]
         assert [found.get("x|y", 0) for found in store.sums(spans)] == expected
+
+    async def test_the_mark_of_an_entity_that_is_gone_can_be_taken_back(self, stores):
+        """Version 0 stands for an entity that does not exist; one that does keeps its mark."""
+        store = stores(Semantics())
+        term = await store.open()
+        await store.save([write("action:a", 0, term.floor("action:a") + 1, due=True)], term, "t")
+        await store.clear({Due("action:a", "t"): 0})
+        assert await store.due(10) == [Due("action:a", "t")]
+        await self.expire(store, "action:a")
+        await store.clear({Due("action:a", "t"): 0})
+        assert await store.due(10) == []
 
     async def test_other_semantics_are_refused(self, stores):
         """State counted under one meaning is not continued under another."""

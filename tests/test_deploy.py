@@ -102,7 +102,7 @@ def test_services_name_each_other_as_they_listen():
 def test_health_checks_ask_the_port_that_is_served(name, variable):
     """A health check that asks another port would restart what is well."""
     service = SERVICES[name]
-    assert f"127.0.0.1:{service['environment'][variable]}/metrics" in service["healthcheck"]["test"][-1]
+    assert f"127.0.0.1:{service['environment'][variable]}/livez" in service["healthcheck"]["test"][-1]
     assert (
         f"EXPOSE {' '.join(dict(environments())[one] for one in ('LARA_WORKER_PORT', 'LARA_EXPORTER_PORT'))}"
         in DOCKERFILE

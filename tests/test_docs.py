@@ -25,7 +25,7 @@ from metrics.catalogue import CATALOGUE
 from metrics.exporter import QualityCollector
 from metrics.figures import LOWER, UPPER
 from metrics.worker_metrics import WorkerMetrics
-from streams import pipeline
+from streams import pipeline, resume
 from streams.commands.backtest import intake_line, settle_lines
 from streams.settings import CONFIG_VARIABLE, Settings
 from streams.state import redis_store, store
@@ -172,8 +172,8 @@ def test_the_state_s_keys_are_those_of_the_functions():
 
 def test_the_places_of_the_protocol_exist():
     """Whoever looks for a rule of the commit protocol finds it where the page says."""
-    owners = {**vars(engine), **vars(pipeline), **vars(redis_store), **vars(store)}
-    named = re.findall(r"`(_Batch|StatePipeline|RedisStore|Store)\.(\w+)`", HOW_IT_WORKS)
+    owners = {**vars(engine), **vars(pipeline), **vars(resume), **vars(redis_store), **vars(store)}
+    named = re.findall(r"`(_Batch|StatePipeline|ResumePoints|RedisStore|Store)\.(\w+)`", HOW_IT_WORKS)
     assert named
     assert [place for place in named if not hasattr(owners[place[0]], place[1])] == []
 

@@ -22,9 +22,9 @@ from metrics.vocabularies import with_routes
 from metrics.windows import WINDOWS
 from streams.commands.backtest import NotKnown
 from streams.settings import Settings, published
+from streams.state.keys import Keys
 from streams.state.meaning import OtherMeaning, check_meaning, read_meaning
 from streams.state.redis_buckets import RedisBuckets
-from streams.state.redis_store import Keys
 
 SHOWN: Final = 40
 Labels = tuple[tuple[str, str], ...]

@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.table import Table
 
 from streams.commands.deadletters import DeadLetter, Original, counts, one, original, read
-from streams.logs import Logs
 from streams.settings import Settings
+from streams.topic_logs import Logs
 
 RECENT: Final = 10
 

@@ -28,9 +28,9 @@ from attribution.semantics import ATTRIBUTION_HORIZON_MS
 from streams.codec import decode
 from streams.commands.backtest import NotKnown
 from streams.connections import contents_of
-from streams.logs import Logs
 from streams.settings import Settings
 from streams.state.store import Partition
+from streams.topic_logs import Logs
 from streams.topics import output_topics
 
 SENT: Final = "sent again"

@@ -8,6 +8,7 @@ Rules:
 import signal
 import threading
 import time
+from functools import partial
 from typing import Final
 
 import structlog
@@ -15,10 +16,14 @@ from redis import RedisError
 
 from metrics.audit_metrics import AuditCollector, Found
 from metrics.exporter import QualityCollector, registry_of, serve
+from metrics.health import Verdict, checks_of
 from streams.connections import contents_of, reader_of
+from streams.logs import start_logging
+from streams.progress import told
 from streams.settings import Settings, published
 from streams.state.audit import audit
 from streams.state.meaning import OtherMeaning
+from streams.state.redis_buckets import RedisBuckets
 
 log = structlog.get_logger()
 
@@ -37,14 +42,26 @@ def collector(settings: Settings) -> QualityCollector:
         reader_errors=UNREADABLE,
         freshness=reader,
         vocabularies=settings.vocabularies,
+        on_failure=lambda error: log.error("no figures: the state cannot be read", reason=told(error)),
     )
+
+
+def ready(reader: RedisBuckets) -> Verdict:
+    """Can the state be read now?"""
+    try:
+        reader.confirm()
+    except UNREADABLE as error:
+        return Verdict(False, told(error))
+    return Verdict(True, "the state can be read")
 
 
 def export(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT."""
+    start_logging()
     registry, audits = registry_of(collector(settings)), AuditCollector()
     registry.register(audits)
-    server = serve(registry, settings.exporter_port)
+    checks = checks_of(lambda: Verdict(True, "serving"), partial(ready, reader_of(settings)))
+    server = serve(registry, settings.exporter_port, checks=checks)
     log.info("serving figures", port=server.server_port)
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

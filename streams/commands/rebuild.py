@@ -18,15 +18,16 @@ from typing import Final, NamedTuple
 
 import click
 
-from streams.app import Bounds, end_process
+from streams.app import end_process
 from streams.commands.worker import Service, operate
 from streams.connections import server_of, store_of
-from streams.logs import Logs
 from streams.pipeline import TRANSIENT
 from streams.publisher import KafkaPublisher, Letter
+from streams.resume import Bounds
 from streams.settings import Settings
 from streams.state.live import live_state
 from streams.state.store import Partition, Store
+from streams.topic_logs import Logs
 from streams.topics import input_topics, output_topics
 
 LOOK_SECONDS: Final = 1.0

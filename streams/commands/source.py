@@ -43,6 +43,7 @@ async def source(settings: Settings, files: Sequence[Path]) -> AsyncIterator[Sou
         return
     live = store_of(settings)
     try:
+        await live.confirm()
         yield Source(live, int(time.time() * 1000))
     finally:
         await live.close()

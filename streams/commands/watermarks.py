@@ -17,12 +17,12 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from streams.app import Bounds
 from streams.commands.backtest import NotKnown
 from streams.connections import contents_of, store_of
-from streams.logs import Logs
+from streams.resume import Bounds
 from streams.settings import Settings
 from streams.state.store import Partition, Store, lowest
+from streams.topic_logs import Logs
 from streams.topics import input_topics
 
 HEADINGS: Final = ("topic", "partition", "watermark", "log begins", "log ends", "behind", "seconds behind")

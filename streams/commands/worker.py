@@ -1,21 +1,24 @@
 """`lara worker`: Kafka to Redis, until SIGTERM."""
 
 import asyncio
-import contextlib
 import os
 import socket
 import tempfile
 import time
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import structlog
 
 from metrics.exporter import serve
+from metrics.health import checks_of
 from metrics.worker_metrics import WorkerMetrics
-from streams.app import AppSettings, end_process, make_app, run
+from streams.app import EXIT_TEMPORARY, AppSettings, end_process, make_app, run
 from streams.connections import server_of, store_of
+from streams.logs import start_logging
 from streams.pipeline import StatePipeline
+from streams.progress import Stalled
 from streams.publisher import KafkaPublisher, Publisher
 from streams.settings import Settings
 from streams.state.live import go_live
@@ -51,6 +54,7 @@ def app_settings(settings: Settings, data_directory: Path) -> AppSettings:
 
 async def work(settings: Settings) -> None:
     """Run one worker."""
+    start_logging()
     await _take_over(settings)
     publisher = KafkaPublisher(
         settings.bootstrap, output_topics(settings.prefix), idempotent=settings.idempotent_producer
@@ -69,10 +73,7 @@ async def operate(settings: Settings, publisher: Service, stop: asyncio.Event | 
     """Kafka to Redis, until SIGTERM, SIGINT or `stop`."""
     worker = f"{socket.gethostname()}-{os.getpid()}"
     metrics = WorkerMetrics()
-    server = serve(metrics.registry, settings.worker_port)
     store = store_of(settings)
-    await store.open()  # a wrong setting or a store out of reach is told at once, not retried
-    await publisher.start()
     pipeline = StatePipeline(
         store,
         publisher,
@@ -82,24 +83,43 @@ async def operate(settings: Settings, publisher: Service, stop: asyncio.Event | 
         clock=time.time,
         deadletter_payloads=settings.deadletter_payloads,
     )
-    log.info("working", worker=worker, metrics_port=server.server_port, state=settings.state_name)
-    watching = asyncio.create_task(_watch(pipeline))
+    checks = checks_of(pipeline.progress.live, pipeline.progress.ready)
+    server = serve(metrics.registry, settings.worker_port, checks=checks)
+    await store.open()  # a wrong setting or a store out of reach is told at once, not retried
+    await publisher.start()
+    log.info("working", worker=worker, port=server.server_port, state=settings.state_name)
     with tempfile.TemporaryDirectory(
         prefix="lara-worker-"
     ) as directory:  # Faust wants one, and keeps nothing
-        await run(make_app(app_settings(settings, Path(directory)), pipeline), stop)
-    watching.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await watching
+        await _run(pipeline, settings, Path(directory), stop or asyncio.Event())
     await publisher.stop()
     await store.close()
     server.shutdown()
     log.info("stopped", worker=worker)
 
 
-async def _watch(pipeline: StatePipeline) -> None:
+async def _run(pipeline: StatePipeline, settings: Settings, directory: Path, stop: asyncio.Event) -> None:
+    app = make_app(app_settings(settings, directory), pipeline)
+    pipeline.progress.stopping = stop.is_set
+    progress, stall_seconds = pipeline.progress, settings.stall_seconds
+    works = {
+        "the watch over the store": pipeline.watch(),
+        "the heartbeat": progress.beats(pipeline.lag, stall_seconds),
+        "the watch over progress": progress.guard(pipeline.probe, stall_seconds),
+    }
+    beside = [asyncio.create_task(_beside(where, work)) for where, work in works.items()]
+    await run(app, stop)
+    for task in beside:
+        task.cancel()
+    await asyncio.wait(beside)
+
+
+async def _beside(where: str, work: Coroutine[Any, Any, None]) -> None:
+    """Nobody awaits this task while the app runs: what ends it must end the process from here."""
     try:
-        await pipeline.watch()
+        await work
+    except Stalled as error:
+        log.critical("no progress: the process ends", reason=str(error))
+        end_process(where, error, EXIT_TEMPORARY)
     except Exception as error:
-        # Nobody awaits this task while the app runs: an error of the program must end the process from here.
-        end_process("watching the store", error)
+        end_process(where, error)

@@ -11,11 +11,13 @@
 --   base:hours         zset    the hours that have a bucket
 --   base:due           hash    entity key -> who set the mark and when, and what is corrected
 --   base:watermarks    hash    "<topic>/<partition>" -> next offset
+--   base:logs          hash    "<topic>/<partition>" -> "<times begun anew> <cluster>/<topic id>" of that watermark
 --   base:fresh         hash    "<type>/event", "<type>/commit" -> newest, in ms (shard 0 only)
 --
 -- Nothing inside a function rolls back: every function decodes and compares everything before its first write.
 
 local VERSION_LENGTH = 16
+local HOURS_LOOKED_AT = 8 -- oldest hours, each commit: whether their buckets have expired
 
 local function floor_of(base)
   return redis.call('HGET', base .. ':meta', 'floor')
@@ -32,12 +34,13 @@ local function add(key, field, delta)
 end
 
 -- term(base; run id, candidate floor, meaning) -> {floor, meaning of the state}
--- A server with another run id than the one noted has restarted: its floor rises.
+-- A server with another run id than the one noted has restarted: its floor rises. Under another meaning nothing
+-- is written: the caller is refused.
 local function term(keys, args)
   local meta = keys[1] .. ':meta'
   local noted = redis.call('HMGET', meta, 'run_id', 'floor', 'meaning')
   local meaning = noted[3] or args[3]
-  if noted[1] ~= args[1] then
+  if noted[1] ~= args[1] and meaning == args[3] then
     local floor = args[2]
     if noted[2] and tonumber(noted[2]) >= tonumber(floor) then
       floor = string.format('%.0f', tonumber(noted[2]) + 1)
@@ -84,8 +87,46 @@ local function commit(keys, args)
       redis.call('ZADD', base .. ':hours', hour, hour)
     end
   end
+  if next(touched) then
+    for _, hour in ipairs(redis.call('ZRANGE', base .. ':hours', 0, HOURS_LOOKED_AT - 1)) do
+      if redis.call('EXISTS', base .. ':m:' .. hour) == 0 then
+        redis.call('ZREM', base .. ':hours', hour)
+      end
+    end
+    redis.call('EXPIRE', base .. ':hours', bucket_ttl)
+  end
   for i = 1, #due, 2 do
     redis.call('HSET', base .. ':due', due[i], due[i + 1])
+  end
+  if #due > 0 then
+    redis.call('EXPIRE', base .. ':due', entity_ttl)
+  end
+  return {'written'}
+end
+
+-- begin(base; packed {floor, partition, times begun anew, identity, …}) -> {"refused"} | {"written"}
+-- Notes which log each partition's watermark belongs to. One begun anew forgets the watermark, once: whoever says
+-- the same again changes nothing, and whoever says less is refused.
+local function begin(keys, args)
+  local base = keys[1]
+  local logs = cmsgpack.unpack(args[1])
+  if floor_of(base) ~= logs[1] then
+    return {'refused'}
+  end
+  local noted = {}
+  for i = 2, #logs, 3 do
+    local anew, identity = string.match(redis.call('HGET', base .. ':logs', logs[i]) or '0 ', '^(%d+) (.*)$')
+    noted[i] = tonumber(anew)
+    local other = noted[i] == logs[i + 1] and identity ~= '' and identity ~= logs[i + 2]
+    if noted[i] > logs[i + 1] or other then
+      return {'refused'}
+    end
+  end
+  for i = 2, #logs, 3 do
+    if noted[i] < logs[i + 1] then
+      redis.call('HDEL', base .. ':watermarks', logs[i])
+    end
+    redis.call('HSET', base .. ':logs', logs[i], string.format('%.0f %s', logs[i + 1], logs[i + 2]))
   end
   return {'written'}
 end
@@ -99,16 +140,28 @@ local function raise(key, pairs_of_fields)
   end
 end
 
--- advance(base; packed {floor, marks, fresh}) -> {"refused"} | {"written"}
---   marks: partition, offset, … ; fresh: field, ms, … ; neither ever goes back
+-- advance(base; packed {floor, bucket ttl, marks, fresh}) -> {"refused"} | {"written"}
+--   marks: partition, offset, log as noted, … ; fresh: field, ms, … ; neither ever goes back
 local function advance(keys, args)
   local base = keys[1]
-  local floor, marks, fresh = unpack(cmsgpack.unpack(args[1]))
+  local floor, bucket_ttl, marks, fresh = unpack(cmsgpack.unpack(args[1]))
   if floor_of(base) ~= floor then
     return {'refused'}
   end
-  raise(base .. ':watermarks', marks)
+  local raised = {}
+  for i = 1, #marks, 3 do
+    local noted = redis.call('HGET', base .. ':logs', marks[i])
+    if noted and noted ~= marks[i + 2] then
+      return {'refused'}
+    end
+    raised[#raised + 1] = marks[i]
+    raised[#raised + 1] = marks[i + 1]
+  end
+  raise(base .. ':watermarks', raised)
   raise(base .. ':fresh', fresh)
+  if #fresh > 0 then
+    redis.call('EXPIRE', base .. ':fresh', bucket_ttl)
+  end
   return {'written'}
 end
 
@@ -135,6 +188,7 @@ end
 
 redis.register_function('lara_1_term', term)
 redis.register_function('lara_1_commit', commit)
+redis.register_function('lara_1_begin', begin)
 redis.register_function('lara_1_advance', advance)
 redis.register_function('lara_1_clear', clear)
 redis.register_function('lara_1_set_watermark', set_watermark)

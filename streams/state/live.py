@@ -9,7 +9,7 @@ Rules:
 
 from typing import Any
 
-from streams.state.redis_store import Keys
+from streams.state.keys import Keys
 
 
 async def live_state(client: Any, deployment: str) -> str:

@@ -13,9 +13,12 @@ from attribution.semantics import Semantics
 from metrics.buckets import Counters, MinuteBuckets, Span
 from streams.state.meaning import check_meaning, meaning_of
 from streams.state.store import (
+    NO_LOGS,
     NOTHING_FRESH,
     Due,
     Fresh,
+    Log,
+    Logs,
     Partition,
     Refused,
     Term,
@@ -34,6 +37,7 @@ class _Shard:
         self.entities: dict[str, tuple[int, bytes]] = {}
         self.due: dict[str, str] = {}
         self.watermarks: dict[Partition, int] = {}
+        self.logs: dict[Partition, Log] = {}
         self.buckets = MinuteBuckets()
 
 
@@ -113,12 +117,38 @@ class MemoryStore:
         if self._state.restarted or term.floors[number] != self._shards[number].floor:
             raise Refused(f"shard {number} began a new term")
 
-    async def advance(self, marks: Mapping[Partition, int], term: Term, fresh: Fresh = NOTHING_FRESH) -> None:
+    async def advance(
+        self, marks: Mapping[Partition, int], term: Term, fresh: Fresh = NOTHING_FRESH, logs: Logs = NO_LOGS
+    ) -> None:
         """As `Store.advance`."""
         for number, shard in enumerate(self._shards):
             self._check(number, term)
+            if any(shard.logs.get(one) not in (None, logs.get(one)) for one in marks):
+                raise Refused(f"shard {number} reads another log")
             for partition, offset in marks.items():
                 shard.watermarks[partition] = max(offset, shard.watermarks.get(partition, 0))
+
+    async def begin(self, logs: Logs, term: Term) -> None:
+        """As `Store.begin`."""
+        for number, shard in enumerate(self._shards):
+            self._check(number, term)
+            noted = {partition: shard.logs.get(partition, Log()) for partition in logs}
+            if any(_is_behind(log, noted[partition]) for partition, log in logs.items()):
+                raise Refused(f"shard {number} reads another log")
+            for partition, log in logs.items():
+                if log.anew > noted[partition].anew:
+                    shard.watermarks.pop(partition, None)
+                shard.logs[partition] = log
+
+    async def logs(self, partitions: Collection[Partition]) -> Logs:
+        """As `Store.logs`."""
+        noted = [
+            (partition, shard.logs[partition])
+            for shard in self._shards
+            for partition in partitions
+            if partition in shard.logs
+        ]
+        return dict(sorted(noted, key=lambda found: found[1].anew))
 
     async def watermarks(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
         """As `Store.watermarks`."""
@@ -170,3 +200,9 @@ class MemoryStore:
 
     def _shard(self, key: str) -> _Shard:
         return self._shards[shard_of(key, len(self._shards))]
+
+
+def _is_behind(log: Log, noted: Log) -> bool:
+    """Was reading begun anew since, or is it another log without being said so?"""
+    other = log.anew == noted.anew and noted.identity not in ("", log.identity)
+    return log.anew < noted.anew or other

@@ -14,8 +14,8 @@ from redis import Redis
 
 from attribution.semantics import Semantics
 from metrics.buckets import Counters, Span
+from streams.state.keys import Keys
 from streams.state.meaning import check_meaning, meaning_of
-from streams.state.redis_store import Keys
 
 HOUR_MINUTES: Final = 60
 DAY_HOURS: Final = 24
@@ -72,6 +72,12 @@ class RedisBuckets:
             f"{self._topics}.{kind}s": (seconds.get(f"{kind}/event"), seconds.get(f"{kind}/commit"))
             for kind in types
         }
+
+    def confirm(self) -> None:
+        """Raise unless the state can be read and means what it means here: `RedisError`, `OtherMeaning`."""
+        found = cast(bytes | None, self._redis.hget(f"{self._keys.base(0)}:meta", "meaning"))
+        if found is not None:
+            check_meaning(found.decode(), self._meaning)
 
     def close(self) -> None:
         """Give the connections back."""

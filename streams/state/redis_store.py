@@ -24,12 +24,16 @@ from redis.backoff import NoBackoff
 from attribution.engine import Write
 from attribution.entities import Entity, decode, encode
 from attribution.semantics import STATE_HORIZON_MS, Semantics
+from streams.state.keys import VERSION_LENGTH, Keys, log_of, log_text, partition_field, version_text
 from streams.state.meaning import check_meaning, meaning_of
 from streams.state.store import (
+    NO_LOGS,
     NOTHING_FRESH,
     Clock,
     Due,
     Fresh,
+    Log,
+    Logs,
     Partition,
     Refused,
     Term,
@@ -42,37 +46,11 @@ from streams.state.store import (
 )
 
 LIBRARY: Final = importlib.resources.files("streams.state").joinpath("lara.lua").read_text()
-VERSION_LENGTH: Final = 16  # hexadecimal digits in front of every entity
 SCAN_PAGE: Final = 1000  # keys
 DAY_SECONDS: Final = 86_400
 STATE_HORIZON_SECONDS: Final = STATE_HORIZON_MS // 1000
 
 _pack = msgspec.msgpack.Encoder().encode
-
-
-class Keys:
-    """The key schema of one deployment (see `lara.lua`)."""
-
-    def __init__(self, prefix: str, shards: int) -> None:
-        self.shards = shards
-        self._bases = [f"{prefix}:{{s{number:02d}}}" for number in range(shards)]
-
-    def base(self, shard: int) -> str:
-        """What all keys of a shard begin with."""
-        return self._bases[shard]
-
-    def entity_prefix(self, shard: int) -> str:
-        """What the keys of a shard's entities begin with."""
-        return f"{self._bases[shard]}:e:"
-
-    def entity(self, key: str) -> str:
-        """The key of an entity's string."""
-        return self.entity_prefix(shard_of(key, self.shards)) + key
-
-
-def version_text(version: int) -> str:
-    """A version as it stands in front of an entity; that of an entity nobody wrote is empty."""
-    return f"{version:0{VERSION_LENGTH}x}" if version else ""
 
 
 def evicting(information: Mapping[str, Any]) -> str | None:
@@ -136,6 +114,12 @@ class RedisStore:
         self._run_id = run_id
         return Term(tuple(int(answers[number][0]) for number in self._all()))
 
+    async def confirm(self) -> None:
+        """For readers: raise `OtherMeaning` unless the state means what it means here. Writes nothing."""
+        found = await cast(Awaitable[bytes | None], self._redis.hget(f"{self._keys.base(0)}:meta", "meaning"))
+        if found is not None:
+            check_meaning(found.decode(), self._meaning)
+
     async def restarted(self) -> bool:
         """As `Store.restarted`."""
         information = await self._redis.info("server")
@@ -176,8 +160,7 @@ class RedisStore:
             for number, keys in grouped.items()
         }
         answers = await self._each("commit", packed)
-        if any(answer[0] == b"refused" for answer in answers.values()):
-            raise Refused("a shard began a new term")
+        _accepted(answers)
         lost = (grouped[number] for number, answer in answers.items() if answer[0] == b"lost")
         return frozenset(itertools.chain.from_iterable(lost))
 
@@ -196,21 +179,46 @@ class RedisStore:
         due = [part for write in writes if write.due for part in due_of(write, token)]
         return _pack([str(floor), self._entity_ttl, self._bucket_ttl, entities, deltas, due])
 
-    async def advance(self, marks: Mapping[Partition, int], term: Term, fresh: Fresh = NOTHING_FRESH) -> None:
+    async def advance(
+        self, marks: Mapping[Partition, int], term: Term, fresh: Fresh = NOTHING_FRESH, logs: Logs = NO_LOGS
+    ) -> None:
         """As `Store.advance`."""
-        flat = [part for partition, offset in marks.items() for part in (_field(partition), offset)]
+        flat = [
+            part
+            for partition, offset in marks.items()
+            for part in (partition_field(partition), offset, log_text(logs.get(partition, Log())))
+        ]
         newest = [
             part
             for event_type, (event, commit) in fresh.items()
             for part in (f"{event_type}/event", event, f"{event_type}/commit", commit)
         ]
         packed = {
-            number: [_pack([str(term.floors[number]), flat, newest if number == 0 else []])]
+            number: [_pack([str(term.floors[number]), self._bucket_ttl, flat, newest if number == 0 else []])]
             for number in self._all()
         }
-        answers = await self._each("advance", packed)
-        if any(answer[0] == b"refused" for answer in answers.values()):
-            raise Refused("a shard began a new term")
+        _accepted(await self._each("advance", packed))
+
+    async def begin(self, logs: Logs, term: Term) -> None:
+        """As `Store.begin`."""
+        flat = [
+            part
+            for partition, log in logs.items()
+            for part in (partition_field(partition), log.anew, log.identity)
+        ]
+        packed = {number: [_pack([str(term.floors[number]), *flat])] for number in self._all()}
+        _accepted(await self._each("begin", packed))
+
+    async def logs(self, partitions: Collection[Partition]) -> Logs:
+        """As `Store.logs`."""
+        rows = zip(list(partitions), await self._columns("logs", partitions), strict=True)
+        noted = [
+            (partition, log_of(text.decode()))
+            for partition, texts in rows
+            for text in texts
+            if text is not None
+        ]
+        return dict(sorted(noted, key=lambda found: found[1].anew))
 
     async def watermarks(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
         """As `Store.watermarks`."""
@@ -218,21 +226,26 @@ class RedisStore:
 
     async def marks(self, partitions: Collection[Partition]) -> Mapping[Partition, Sequence[int | None]]:
         """As `Store.marks`."""
-        wanted = list(partitions)
-        if not wanted:
-            return {}
+        rows = zip(list(partitions), await self._columns("watermarks", partitions), strict=True)
+        return {
+            partition: [None if mark is None else int(mark) for mark in marks] for partition, marks in rows
+        }
+
+    async def _columns(self, name: str, partitions: Collection[Partition]) -> list[tuple[Any, ...]]:
+        """What the hash of this name holds for each partition, by shard."""
+        if not partitions:
+            return []
+        fields = [partition_field(one) for one in partitions]
         pipeline = self._redis.pipeline(transaction=False)
         for number in self._all():
-            pipeline.hmget(f"{self._keys.base(number)}:watermarks", [_field(one) for one in wanted])
-        columns = zip(*await pipeline.execute(), strict=True)
-        return {
-            partition: [None if mark is None else int(mark) for mark in marks]
-            for partition, marks in zip(wanted, columns, strict=True)
-        }
+            pipeline.hmget(f"{self._keys.base(number)}:{name}", fields)
+        return list(zip(*await pipeline.execute(), strict=True))
 
     async def set_watermark(self, partition: Partition, offset: int) -> None:
         """As `Store.set_watermark`."""
-        await self._each("set_watermark", {number: [_field(partition), offset] for number in self._all()})
+        await self._each(
+            "set_watermark", {number: [partition_field(partition), offset] for number in self._all()}
+        )
 
     async def due(self, limit: int) -> list[Due]:
         """As `Store.due`: marks drawn at random, so that several announcers seldom take the same."""
@@ -268,6 +281,12 @@ class RedisStore:
         return dict(zip(arguments, answers, strict=True))
 
 
+def _accepted(answers: Mapping[int, Any]) -> None:
+    refusing = [number for number, answer in answers.items() if answer[0] == b"refused"]
+    if refusing:
+        raise Refused(f"shard {refusing[0]} began a new term, or a log anew")
+
+
 def _stored(entity: Entity) -> msgspec.Raw:
     """The entity's string, packed as msgpack text: Redis 7 unpacks no msgpack of type `bin`."""
     value = version_text(entity.version).encode() + encode(entity)
@@ -277,10 +296,6 @@ def _stored(entity: Entity) -> msgspec.Raw:
 def literal(text: str) -> str:
     """A text that a Redis pattern takes as it stands."""
     return re.sub(r"([\\*?\[\]])", r"\\\1", text)
-
-
-def _field(partition: Partition) -> str:
-    return f"{partition.topic}/{partition.number}"
 
 
 async def _run_id(connection: Connection) -> str:

@@ -8,6 +8,8 @@ Rules (the commit protocol; `docs/how-it-works.md` says what breaks without each
 - The floor of a shard rises when its server is found to have restarted: no version is handed out twice.
 - Watermarks (next offset to read) are kept in every shard, and the lowest one counts. They never go back,
   unless somebody sets one: that begins a new term, so that no batch under way undoes it.
+- A watermark belongs to one log. `begin` notes which, and forgets the watermark when reading begins anew. A
+  worker that names an older log cannot raise the watermark of the newer one: `Refused`.
 """
 
 import binascii
@@ -28,8 +30,15 @@ class Partition(NamedTuple):
     number: int
 
 
+class Log(NamedTuple):
+    """Which log a watermark belongs to, and how often reading it began anew."""
+
+    identity: str = ""  # cluster and topic id; empty: the broker cannot tell
+    anew: int = 0
+
+
 class Refused(Exception):
-    """The shard's floor moved: its server restarted. Seek to the watermarks and begin again."""
+    """The shard's floor moved (its server restarted), or a log is another: begin again at the watermarks."""
 
 
 class UnsafeStore(Exception):
@@ -72,6 +81,8 @@ def due_of(write: Write, token: str) -> Due:
 
 Fresh = Mapping[str, tuple[int, int]]  # event type -> newest event time, newest commit time (ms)
 NOTHING_FRESH: Fresh = {}
+Logs = Mapping[Partition, Log]
+NO_LOGS: Logs = {}
 
 
 class Store(Protocol):
@@ -95,8 +106,19 @@ class Store(Protocol):
     async def save(self, writes: Sequence[Write], term: Term, token: str) -> frozenset[str]:
         """Write what can be written; returns the keys that were not. Marks due writes with `token`."""
 
-    async def advance(self, marks: Mapping[Partition, int], term: Term, fresh: Fresh = NOTHING_FRESH) -> None:
-        """Raise watermarks, in every shard, and note how fresh the figures are. Raises `Refused`."""
+    async def advance(
+        self, marks: Mapping[Partition, int], term: Term, fresh: Fresh = NOTHING_FRESH, logs: Logs = NO_LOGS
+    ) -> None:
+        """Raise watermarks, in every shard, and note how fresh the figures are. Raises `Refused`.
+
+        `logs` tells which logs the watermarks are of; one that was noted must be told.
+        """
+
+    async def begin(self, logs: Logs, term: Term) -> None:
+        """Note which logs are read; forget the watermarks of those begun anew, once. Raises `Refused`."""
+
+    async def logs(self, partitions: Collection[Partition]) -> Logs:
+        """The log that each watermark belongs to, begun anew last; one never noted is left out."""
 
     async def watermarks(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
         """The lowest watermark of each partition over all shards; one unset anywhere is left out."""

@@ -56,6 +56,12 @@ class Worker:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
+    def freeze(self) -> None:
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
     def terminate(self, seconds: float = 15) -> int:
         """Ask it to stop; returns its exit code."""
         self.process.terminate()

@@ -6,8 +6,8 @@ import time
 from redis import Redis
 
 from streams.commands.replay import Record
-from streams.logs import Logs
 from streams.settings import Settings
+from streams.topic_logs import Logs
 from streams.topics import input_topics
 from tests.building import encoded, retrieval
 from tests.live.fleet import Fleet, ended, figures_of, lara, records_of, row, settings_for

@@ -16,7 +16,9 @@ FAMILIES = {
     "lara_commit_retries": ("counter", set()),
     "lara_bound_hits": ("counter", {"topic"}),
     "lara_rewinds": ("counter", {"reason"}),
-    "lara_losses": ("counter", {"topic"}),
+    "lara_losses": ("counter", {"topic", "reason"}),
+    "lara_stalled_seconds": ("gauge", set()),
+    "lara_out_of_reach": ("gauge", {"service"}),
 }
 
 
@@ -37,7 +39,7 @@ def test_a_worker_has_the_families_of_the_contract(worker):
     """Their kinds and labels, and nothing else."""
     worker.lag_seconds.labels("lara.actions", "0").set(1)
     worker.rewinds.labels("gap").inc()
-    worker.losses.labels("lara.actions").inc()
+    worker.losses.labels("lara.actions", "retention").inc()
     found = {name: family for name, family in families(worker).items() if not name.endswith("_created")}
     assert {name: family.type for name, family in found.items()} == {
         name: kind for name, (kind, _) in FAMILIES.items()

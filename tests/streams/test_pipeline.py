@@ -13,12 +13,13 @@ from aiokafka import TopicPartition
 from aiokafka.errors import KafkaConnectionError
 from aiokafka.structs import ConsumerRecord
 from redis import ConnectionError as RedisConnectionError
+from redis import OutOfMemoryError
 
 from metrics.worker_metrics import WorkerMetrics
 from streams import pipeline as module
-from streams.app import Bounds
 from streams.pipeline import StatePipeline
 from streams.publisher import Letter
+from streams.resume import Bounds
 from streams.state.memory import MemoryStore, State
 from streams.state.store import Partition
 from streams.transport import Fetched
@@ -36,12 +37,16 @@ class Shell:
     def __init__(self) -> None:
         self.rewinds: list[dict[TopicPartition, int]] = []
         self.logs: dict[TopicPartition, Bounds] = {}
+        self.ids: dict[str, str] = {}
 
     async def __call__(self, positions) -> None:
         self.rewinds.append(dict(positions))
 
     async def bounds(self, partitions):
         return {partition: self.logs.get(partition, Bounds(0, 1000)) for partition in partitions}
+
+    async def identities(self, topics):
+        return {topic: self.ids.get(topic, "kafka/1") for topic in topics}
 
     def lag(self):
         return {}
@@ -141,17 +146,19 @@ async def test_a_partition_is_resumed_at_its_watermark():
 
 
 @pytest.mark.parametrize(
-    ("log", "position"), [(Bounds(20, 50), 20), (Bounds(0, 5), 10)], ids=["start", "end"]
+    ("log", "position", "reason"),
+    [(Bounds(20, 50), 20, "retention"), (Bounds(0, 5), 0, "truncated")],
+    ids=["start", "end"],
 )
-async def test_a_watermark_outside_the_log_is_a_loss_that_is_counted(log, position):
-    """Records were deleted before they were read, or the topic is another: never silent."""
+async def test_a_watermark_outside_the_log_is_a_loss_that_is_counted(log, position, reason):
+    """Records were deleted before they were read, or the log was cut short: never silent, read from its start."""
     state = State()
     first = await started(state=state)
     await first.pipeline.handle(batch(R, 0, *[None] * 10))
     second = worker(state)
     second.shell.logs[R] = log
     assert await second.pipeline.resume([R]) == {R: position}
-    assert second.value("lara_losses_total", topic="lara.retrievals") == 1
+    assert second.value("lara_losses_total", topic="lara.retrievals", reason=reason) == 1
 
 
 # --- one batch --------------------------------------------------------------------------------------
@@ -167,7 +174,7 @@ async def test_a_batch_is_settled_published_and_marked_in_this_order():
 
     one.publisher.before = look
     await one.pipeline.handle(batch(R, 0, retrieval(), None, holes=3))
-    assert seen == [(None, {"retrieval:r1"})]
+    assert seen == [(0, {"retrieval:r1"})]
     assert (await one.watermark(R), await one.due()) == (5, set())
     assert one.shell.rewinds == []
 
@@ -250,6 +257,44 @@ async def test_a_batch_from_beyond_the_watermark_is_a_gap():
     assert await one.watermark(R) == 6
 
 
+async def test_a_log_whose_start_has_overtaken_its_reader_is_no_gap():
+    """The consumer goes on at the start: what lies between is lost, counted once, and not asked for again."""
+    one = await started()
+    await one.pipeline.handle(batch(R, 0, retrieval()))
+    one.shell.logs[R] = Bounds(20, 50)
+    await one.pipeline.handle(batch(R, 20, retrieval("r2")))
+    await one.pipeline.handle(batch(R, 21, retrieval("r3")))
+    assert one.shell.rewinds == []
+    assert one.value("lara_losses_total", topic=R.topic, reason="retention") == 1
+    assert await one.watermark(R) == 22
+
+
+async def test_a_log_that_begins_again_under_its_reader_is_another():
+    """The consumer goes back to the start of it: its watermark is forgotten, and follows what is read."""
+    one = await started()
+    await one.pipeline.handle(batch(R, 0, *[None] * 30))
+    one.shell.ids[R.topic], one.shell.logs[R] = "kafka/2", Bounds(0, 2)
+    await one.pipeline.handle(batch(R, 0, retrieval()))
+    assert one.shell.rewinds == []
+    assert one.value("lara_losses_total", topic=R.topic, reason="recreated") == 1
+    assert await one.watermark(R) == 1
+
+
+async def test_a_batch_of_a_log_that_another_worker_began_anew_is_dropped():
+    """Its offsets say nothing any more; the worker reads on at the watermark of the new log."""
+    state = State()
+    late, other = await started(state=state), worker(state)
+    await late.pipeline.handle(batch(R, 0, retrieval()))
+    other.shell.ids[R.topic] = "kafka/2"
+    await other.pipeline.resume([R])
+    await other.pipeline.handle(batch(R, 0, *[None] * 5))
+    late.shell.ids[R.topic] = "kafka/2"
+    await late.pipeline.handle(batch(R, 1, *[None] * 90))
+    assert late.shell.rewinds == [{R: 5, A: 0}]
+    assert await late.watermark(R) == 5
+    assert late.value("lara_losses_total", topic=R.topic, reason="recreated") == 0
+
+
 async def test_a_batch_that_comes_again_changes_nothing():
     """Positions before the watermark are no gap, and do not lower it: what follows it is none either."""
     one = await started()
@@ -279,7 +324,7 @@ async def test_a_batch_of_a_partition_that_is_no_longer_held_is_dropped():
     one = await started()
     await one.pipeline.revoke([R])
     await one.pipeline.handle(batch(R, 0, retrieval()))
-    assert await one.watermark(R) is None
+    assert await one.watermark(R) == 0
     assert one.store.entities() == {}
     assert one.shell.rewinds == []
 
@@ -326,7 +371,7 @@ async def test_a_gap_in_one_partition_does_not_hold_up_those_that_wait_with_it()
         one, batch(R, 0, retrieval()), batch(A, 9, user("export")), batch(R1, 0, retrieval("r2"))
     )
     assert one.shell.rewinds == [{A: 0}]
-    assert [await one.watermark(partition) for partition in (R, A, R1)] == [1, None, 1]
+    assert [await one.watermark(partition) for partition in (R, A, R1)] == [1, 0, 1]
 
 
 # --- failures ---------------------------------------------------------------------------------------
@@ -384,8 +429,9 @@ class Flaky(MemoryStore):
     async def save(self, writes, term, token):
         return await self._once("save", super().save(writes, term, token))
 
-    async def advance(self, *arguments):
-        return await self._once("advance", super().advance(*arguments))
+    async def advance(self, *arguments, **logs):
+        name = "start" if logs else "advance"
+        return await self._once(name, super().advance(*arguments, **logs))
 
     async def clear(self, published):
         return await self._once("clear", super().clear(published))
@@ -393,14 +439,30 @@ class Flaky(MemoryStore):
     async def watermarks(self, partitions):
         return await self._once("watermarks", super().watermarks(partitions))
 
+    async def begin(self, logs, term):
+        return await self._once("begin", super().begin(logs, term))
+
+    async def logs(self, partitions):
+        return await self._once("logs", super().logs(partitions))
+
 
 async def test_a_store_out_of_reach_is_waited_for_in_place(hasty):
     """Also where it did what was asked and only its answer was lost: every figure is as if nothing had been."""
     one = await started(store=Flaky)
     sent = [retrieval(), user("export", **CLAIM)]
     await one.pipeline.handle(batch(R, 0, *sent))
-    assert one.store.failed == {"open", "load", "save", "advance", "clear", "watermarks"}
-    assert one.value("lara_redis_errors_total") == 6
+    assert one.store.failed == {
+        "open",
+        "load",
+        "save",
+        "advance",
+        "clear",
+        "watermarks",
+        "begin",
+        "logs",
+        "start",
+    }
+    assert one.value("lara_redis_errors_total") == 9
     assert await one.watermark(R) == 2
     plain = running.metrics_of(
         await running.settled([running.accepted(map(encoded, sent))], DEFAULT), at(3600), DEFAULT
@@ -414,7 +476,7 @@ async def test_any_other_error_escapes_and_the_watermark_stays():
     one.publisher.before = failing(ZeroDivisionError())
     with pytest.raises(ZeroDivisionError):
         await one.pipeline.handle(batch(R, 0, retrieval()))
-    assert await one.watermark(R) is None
+    assert await one.watermark(R) == 0
     assert await one.due() == {"retrieval:r1"}
 
 
@@ -429,7 +491,7 @@ async def test_a_server_that_restarted_begins_a_new_term():
     await one.pipeline.handle(batch(A, 0, user("export", **CLAIM)))
     assert one.shell.rewinds == [{R: 1, A: 0}]
     assert one.value("lara_rewinds_total", reason="restart") == 1
-    assert await one.watermark(A) is None
+    assert await one.watermark(A) == 0
     await one.pipeline.handle(batch(R, 1, retrieval("r2")))
     await one.pipeline.handle(batch(A, 0, user("export", **CLAIM)))
     assert (await one.watermark(R), await one.watermark(A)) == (2, 1)
@@ -468,7 +530,7 @@ async def test_what_a_crash_left_unpublished_is_published_by_any_worker(hasty):
     await watched(other, lambda: other.publisher.published)
     assert bodies(other.publisher.letters)["outcomes", "r1"]["retrieval_id"] == "r1"
     assert await other.due() == set()
-    assert await other.watermark(R) is None
+    assert await other.watermark(R) == 0
 
 
 async def test_a_mark_that_is_young_is_left_to_the_worker_that_set_it(hasty):
@@ -512,6 +574,52 @@ async def test_a_watermark_that_went_back_is_noticed_while_idle(hasty):
     state.shards[3].watermarks[Partition(*R)] = 1
     await watched(one, lambda: one.shell.rewinds)
     assert one.shell.rewinds[0] == {R: 1, A: 0}
+
+
+async def test_a_topic_made_anew_is_noticed_while_idle(hasty):
+    """It is read from its start, counted as a loss, and its watermark is its own."""
+    one = await started()
+    await one.pipeline.handle(batch(R, 0, retrieval(), retrieval("r2")))
+    one.shell.ids[R.topic] = "kafka/2"
+    await watched(one, lambda: one.shell.rewinds)
+    assert one.shell.rewinds == [{R: 0}]
+    assert one.value("lara_rewinds_total", reason="log") == 1
+    assert one.value("lara_losses_total", topic=R.topic, reason="recreated") == 1
+    assert await one.watermark(R) == 0
+    await one.pipeline.handle(batch(R, 0, retrieval("r3")))
+    assert await one.watermark(R) == 1
+
+
+async def test_a_mark_whose_entity_has_expired_is_taken_back(hasty):
+    """Nobody can publish it any more."""
+    state = State()
+    await crashed(state, seconds=600)
+    for shard in state.shards:
+        shard.entities.clear()
+    other = await started(A, state=state, seconds=620)
+    assert await other.due() == {"retrieval:r1"}
+    await watched(other, lambda: not any(shard.due for shard in state.shards))
+    assert other.publisher.letters == []
+
+
+async def test_a_store_that_takes_no_writes_is_noticed_while_idle(hasty):
+    """Reading alone would look well."""
+    one = await started()
+    advance = one.store.advance
+    full = [OutOfMemoryError("full"), OutOfMemoryError("full")]
+
+    async def refusing(*arguments):
+        if full:
+            raise full.pop()
+        await advance(*arguments)
+
+    one.store.advance = refusing
+    one.pipeline.progress.beat({R: 0})
+    seen = []
+    failed = one.pipeline.progress.failed
+    one.pipeline.progress.failed = lambda error: (failed(error), seen.append(one.pipeline.progress.ready()))
+    await watched(one, lambda: not full and one.pipeline.progress.ready().ok)
+    assert set(seen) == {(False, "Redis does not do its part: OutOfMemoryError: full")}
 
 
 async def test_a_worker_that_has_not_begun_has_nothing_to_sweep(hasty):

@@ -7,6 +7,9 @@ from tests.state_suite import StoreSuite, crash_test
 
 
 class TestMemoryStore(StoreSuite):
+    async def expire(self, store, key):
+        del store._shard(key).entities[key]
+
     @pytest.fixture
     def stores(self):
         state = State()

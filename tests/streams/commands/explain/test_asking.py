@@ -37,6 +37,9 @@ class Some:
     async def load(self, keys):
         return {key: self.entities[key] for key in keys if key in self.entities}
 
+    async def confirm(self):
+        assert not self.closed
+
     async def close(self):
         self.closed = True
 
