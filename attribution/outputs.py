@@ -142,7 +142,7 @@ def of_action(identity: str, entity: Entity, semantics: Semantics) -> list[Outpu
 def _is_withdrawn(entity: Entity) -> bool:
     """Was it an action once, and is none now: no placing any more, or, by an earlier record, a mere show?"""
     if entity.standing is None:
-        return bool(entity.said) and not any(entity.heard("decision"))
+        return bool(entity.said or entity.version) and not any(entity.heard("decision"))
     shown = cast(Action, entity.standing).action == actions.SHOW
     return shown and any(cast(Action, record).action != actions.SHOW for record in entity.own[1:])
 

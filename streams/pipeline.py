@@ -32,6 +32,7 @@ from streams.codec import Decoded, decode
 from streams.progress import Progress, told
 from streams.publisher import Publisher, evidence_delays, letters_of
 from streams.resume import ResumePoints
+from streams.saying import SPOKEN, say_again, say_again_since_loss
 from streams.state.drive import Settled, drive
 from streams.state.store import Due, Partition, Refused, Store, Term
 from streams.transport import Fetched
@@ -72,6 +73,7 @@ class StatePipeline:
         self.progress = Progress(metrics, clock)
         self._points = ResumePoints(store, metrics)
         self._term: Term | None = None
+        self._in_vain: frozenset[str] = frozenset()  # published, but not yet known to be kept
         self._waiting: list[Fetched] = []
         self._turn = asyncio.Lock()
 
@@ -90,11 +92,21 @@ class StatePipeline:
     async def _positions(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:
         while True:
             try:
-                if self._term is None:
-                    self._term = await self._patiently(self._store.open)
-                return await self._take(partitions, self._term)
+                term = self._term or await self._open()
+                return await self._take(partitions, term)
             except Refused:  # restarted just now, or begun anew by another worker
                 self._term = None
+
+    async def _open(self) -> Term:
+        """A new term. What was published from writes that are lost is made due again."""
+        term = await self._patiently(self._store.open)
+        again = await self._patiently(lambda: say_again_since_loss(self._store, self._publisher, term))
+        await self._patiently(lambda: say_again(self._store, self._in_vain, term))
+        if again or self._in_vain:
+            log.warning("outputs of lost state are said again", keys=again + len(self._in_vain))
+        self._in_vain = frozenset()
+        self._term = term
+        return term
 
     async def _take(self, partitions: Collection[TopicPartition], term: Term) -> Mapping[TopicPartition, int]:
         return await self._patiently(lambda: self._points.take(partitions, self._shell, term))
@@ -149,6 +161,7 @@ class StatePipeline:
             for due, found in outputs.items()
             for one in letters_of(found, settled.due[due], due.correction)
         ]
+        self._in_vain = frozenset(due.key for due in settled.due if due.key.startswith(SPOKEN))
         await self._timed("publish", lambda: self._publisher.publish([*decoded.letters, *letters]))
         marks = {fetched.source: fetched.next_position for fetched in batches}
         watermarks = {Partition(*partition): at for partition, at in marks.items()}
@@ -156,6 +169,7 @@ class StatePipeline:
         fresh = {kind: (newest, commit) for kind, newest in decoded.newest.items()}
         logs = self._points.logs_of(watermarks)
         await self._timed("advance", lambda: self._store.advance(watermarks, term, fresh, logs))
+        self._in_vain = frozenset()
         self._points.raised(marks)
         published = {due: entity.version for due, entity in settled.due.items()}
         await self._patiently(lambda: self._store.clear(published))

@@ -6,7 +6,7 @@ Rules:
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -18,6 +18,7 @@ from attribution.corrections import Correction
 from attribution.entities import Entity
 from attribution.outputs import DEADLETTERS, Attribution, Outcome, Output, Record, Reused
 from attribution.parsing import Rejected
+from streams.topic_logs import Logs
 
 
 class Rejection(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,11 +49,15 @@ class Publisher(Protocol):
     async def publish(self, letters: Sequence[Letter]) -> None:
         """Send and wait until all are acknowledged. Raises `aiokafka.errors.KafkaError`."""
 
+    def since(self, ms: int) -> AsyncIterator[tuple[str, str]]:
+        """Short topic and key of every letter published at or after a time. Raises `KafkaError`."""
+
 
 class KafkaPublisher:
     """A `Publisher` on Kafka. `topics` maps short names (`outcomes`) to topics."""
 
     def __init__(self, bootstrap: str, topics: Mapping[str, str], *, idempotent: bool = True) -> None:
+        self._bootstrap = bootstrap
         self._topics = topics
         self._producer: Any = AIOKafkaProducer(
             bootstrap_servers=bootstrap,
@@ -75,6 +80,14 @@ class KafkaPublisher:
         sent = [await self._producer.send(self._topics[one.topic], one.value, one.key) for one in letters]
         for acknowledgement in sent:
             await acknowledgement
+
+    async def since(self, ms: int) -> AsyncIterator[tuple[str, str]]:
+        """As `Publisher.since`, by the timestamps that the producers gave."""
+        names = {topic: short for short, topic in self._topics.items()}
+        async with Logs(self._bootstrap) as logs:
+            stretches = await logs.since(await logs.partitions(names), ms)
+            async for record in logs.records(stretches):
+                yield names[record.topic], (record.key or b"").decode()
 
     async def stop(self) -> None:
         """Send what is on its way and disconnect."""

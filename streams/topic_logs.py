@@ -84,6 +84,17 @@ class Logs:
         """The stretches that hold all of these topics, as of now."""
         return await self.bounds(await self.partitions(topics))
 
+    async def since(self, partitions: Collection[Partition], ms: int) -> dict[Partition, Bounds]:
+        """The stretches that hold what is stamped at or after a time (ms), as of now."""
+        whole = await self.bounds(partitions)
+        if not ms:
+            return whole
+        found: Mapping[Any, Any] = await self._consumer.offsets_for_times(
+            {TopicPartition(*one): ms for one in partitions}
+        )
+        starts = {Partition(*one): at.offset for one, at in found.items() if at is not None}
+        return {one: Bounds(starts.get(one, bound.end), bound.end) for one, bound in whole.items()}
+
     async def records(self, stretches: Mapping[Partition, Bounds]) -> AsyncIterator[ConsumerRecord[Any, Any]]:
         """Every record in these stretches of the logs."""
         self._assign(stretches)

@@ -12,7 +12,7 @@ from attribution.entities import NOBODY, Entity
 from attribution.semantics import Semantics
 from metrics.buckets import Span
 from streams.state.meaning import OtherMeaning
-from streams.state.store import Due, Log, Partition, Refused
+from streams.state.store import Due, Log, Partition, Refused, Term
 from tests.properties import running
 from tests.properties.schedule import run
 from tests.properties.strategies import BASE, DAY, streams
@@ -111,6 +111,16 @@ class StoreSuite:
         assert all(now > before for now, before in zip(again.floors, term.floors, strict=True))
         await store.advance({PARTITION: 13}, again)
         assert await store.watermarks([PARTITION]) == {PARTITION: 13}
+
+    async def test_a_need_to_say_again_is_noted_until_it_is_met(self, stores):
+        """Whoever dies half way leaves it to the next; of an older term nobody takes it back."""
+        store = stores(Semantics())
+        term = await store.open()
+        older = Term(tuple(floor - 1 for floor in term.floors))
+        with pytest.raises(Refused):
+            await store.said(older)
+        await store.said(term)
+        assert await store.unsaid() is None
 
     async def test_marks_are_those_of_every_shard(self, stores):
         """A partition nobody read has none in any."""

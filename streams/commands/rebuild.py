@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
 
@@ -42,6 +42,12 @@ class Unpublished:
 
     async def publish(self, letters: Sequence[Letter]) -> None:
         """Nothing is sent."""
+
+    async def since(self, ms: int) -> AsyncIterator[tuple[str, str]]:
+        """Nothing was."""
+        nothing: tuple[tuple[str, str], ...] = ()
+        for one in nothing:
+            yield one
 
     async def stop(self) -> None:
         """Nothing is on its way."""

@@ -3,7 +3,7 @@
 -- The state functions of lara. Loaded into every primary; the library's name carries its version.
 --
 -- Keys of one shard, all under its hash tag, `base` = "<prefix>:{sNN}":
---   base:meta          hash    floor, run_id, meaning, began (µs since the epoch)
+--   base:meta          hash    floor, run_id, meaning, began (µs since the epoch), unsaid (ms: see `newest_commit`)
 --   base:e:<key>       string  16 hex digits of the version, then the entity
 --   base:m:<hour>      hash    "<minute of the hour>|<counter>" -> count
 --   base:h:<day>       hash    "<hour of the day>|<counter>" -> count
@@ -33,6 +33,18 @@ local function add(key, field, delta)
   end
 end
 
+-- Since when outputs may have been published from writes that a restart lost: the newest commit that is left.
+local function newest_commit(base)
+  local newest = 0
+  local fresh = redis.call('HGETALL', base .. ':fresh')
+  for i = 1, #fresh, 2 do
+    if string.match(fresh[i], '/commit$') then
+      newest = math.max(newest, tonumber(fresh[i + 1]))
+    end
+  end
+  return string.format('%.0f', newest)
+end
+
 -- term(base; run id, candidate floor, meaning) -> {floor, meaning of the state}
 -- A server with another run id than the one noted has restarted: its floor rises. Under another meaning nothing
 -- is written: the caller is refused.
@@ -48,6 +60,7 @@ local function term(keys, args)
     if not noted[2] then
       redis.call('HSET', meta, 'began', args[2])
     end
+    redis.call('HSETNX', meta, 'unsaid', newest_commit(keys[1]))
     redis.call('HSET', meta, 'run_id', args[1], 'floor', floor, 'meaning', meaning)
     return {floor, meaning}
   end
@@ -178,6 +191,15 @@ local function clear(keys, args)
   return {'written'}
 end
 
+-- said(base; floor) -> {"refused"} | {"written"}: what was said in vain is due again.
+local function said(keys, args)
+  if floor_of(keys[1]) ~= args[1] then
+    return {'refused'}
+  end
+  redis.call('HDEL', keys[1] .. ':meta', 'unsaid')
+  return {'written'}
+end
+
 -- set_watermark(base; partition, offset): as asked, also back. The floor rises, so that no batch under way undoes it.
 local function set_watermark(keys, args)
   local base = keys[1]
@@ -191,4 +213,5 @@ redis.register_function('lara_1_commit', commit)
 redis.register_function('lara_1_begin', begin)
 redis.register_function('lara_1_advance', advance)
 redis.register_function('lara_1_clear', clear)
+redis.register_function('lara_1_said', said)
 redis.register_function('lara_1_set_watermark', set_watermark)

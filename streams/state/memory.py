@@ -49,6 +49,7 @@ class State:
         self.meaning: str | None = None
         self.restarts = 0
         self.restarted = False
+        self.unsaid = False
 
 
 class MemoryStore:
@@ -70,6 +71,7 @@ class MemoryStore:
             for shard in self._shards:
                 shard.floor = self._state.restarts * WRITES_A_RESTART
             self._state.restarted = False
+            self._state.unsaid = True
         return Term(tuple(shard.floor for shard in self._shards))
 
     async def restarted(self) -> bool:
@@ -163,6 +165,15 @@ class MemoryStore:
         for shard in self._shards:
             shard.floor += 1
             shard.watermarks[partition] = offset
+
+    async def unsaid(self) -> int | None:
+        """As `Store.unsaid`: the twin notes no commits, so that all may have been said in vain."""
+        return 0 if self._state.unsaid else None
+
+    async def said(self, term: Term) -> None:
+        """As `Store.said`."""
+        self._check(0, term)
+        self._state.unsaid = False
 
     async def due(self, limit: int) -> list[Due]:
         """As `Store.due`."""

@@ -247,6 +247,17 @@ class RedisStore:
             "set_watermark", {number: [partition_field(partition), offset] for number in self._all()}
         )
 
+    async def unsaid(self) -> int | None:
+        """As `Store.unsaid`."""
+        since = await cast(Awaitable[Any], self._redis.hget(f"{self._keys.base(0)}:meta", "unsaid"))
+        return None if since is None else int(since)
+
+    async def said(self, term: Term) -> None:
+        """As `Store.said`."""
+        answers = await self._each("said", {0: [str(term.floors[0])]})
+        if answers[0][0] == b"refused":
+            raise Refused("a shard began a new term")
+
     async def due(self, limit: int) -> list[Due]:
         """As `Store.due`: marks drawn at random, so that several announcers seldom take the same."""
         pipeline = self._redis.pipeline(transaction=False)

@@ -129,6 +129,12 @@ class Store(Protocol):
     async def set_watermark(self, partition: Partition, offset: int) -> None:
         """Set a watermark as asked, also back, and begin a new term: what is under way is refused."""
 
+    async def unsaid(self) -> int | None:
+        """Since when (ms) outputs may have been published from state that was lost; None if none were."""
+
+    async def said(self, term: Term) -> None:
+        """Note that all of it was made due again. Raises `Refused`."""
+
     async def due(self, limit: int) -> list[Due]:
         """Some marks, at most `limit` a shard."""
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from attribution.entities import NOBODY
 from attribution.outputs import (
     Attribution,
     Credit,
@@ -74,7 +75,13 @@ def test_an_action_that_is_none_any_more_is_withdrawn():
     )
     (output,) = of_action("x", told, DEFAULT)
     assert (output.topic, output.key, output.record) == ("attributions", "x", Withdrawn(action_id="x"))
-    assert of_action("x", entity(), DEFAULT) == []
+    assert of_action("x", NOBODY, DEFAULT) == []
+
+
+def test_an_action_of_lost_state_is_withdrawn():
+    """It was given a version, and nothing is known of it any more."""
+    (output,) = of_action("x", NOBODY._replace(version=7), DEFAULT)
+    assert output.record == Withdrawn(action_id="x")
 
 
 # --- outcomes ---------------------------------------------------------------------------------------

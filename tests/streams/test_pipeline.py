@@ -65,6 +65,10 @@ class Recorder:
             await waiting
         self.published.append(list(letters))
 
+    async def since(self, ms: int):
+        for letter in self.letters:
+            yield letter.topic, letter.key.decode()
+
     @property
     def letters(self) -> list[Letter]:
         return [letter for letters in self.published for letter in letters]
@@ -500,6 +504,41 @@ async def test_a_server_that_restarted_begins_a_new_term():
 
 
 # --- while idle -------------------------------------------------------------------------------------
+
+
+async def test_what_was_published_from_lost_state_is_taken_back(hasty):
+    """Read again in one batch, the export is none of the retrieval's at all: nobody would say so by itself."""
+    one = await started()
+    await one.pipeline.handle(batch(R, 0, retrieval()))
+    snapshot = one.store.snapshot()
+    await one.pipeline.handle(batch(A, 0, user("export", **CLAIM, event_id="x")))
+    assert bodies(one.publisher.letters)["outcomes", "r1"]["positive"]["strict"] is True
+    one.store.roll_back(snapshot)
+    earlier = user("export", seconds=90, event_id="x")
+    for _ in range(2):  # the first is dropped, since the term began anew
+        await one.pipeline.handle(batch(A, 0, user("export", **CLAIM, event_id="x"), earlier))
+    await watched(one, lambda: bodies(one.publisher.letters)["outcomes", "r1"]["positive"]["strict"] is False)
+    assert bodies(one.publisher.letters)["attributions", "x"]["resolution"] == "none"
+    assert await one.store.unsaid() is None
+
+
+async def test_a_worker_that_published_under_a_term_that_ended_says_it_again(hasty):
+    """The server restarts between its publication and its watermark, and another worker is first to notice."""
+    state = State()
+    one = await started(state=state)
+    await one.pipeline.handle(batch(R, 0, retrieval()))
+    snapshot, version = one.store.snapshot(), one.store.entities()["retrieval:r1"].version
+
+    async def lose():
+        one.store.roll_back(snapshot)
+        other = await started(state=state)
+        assert await other.store.unsaid() is None
+        one.publisher.before = lambda: None
+
+    one.publisher.before = lose
+    await one.pipeline.handle(batch(A, 0, user("export", **CLAIM)))
+    assert one.store.entities()["retrieval:r1"].version > version
+    assert "retrieval:r1" in await one.due()
 
 
 async def watched(one: Worker, until: Callable[[], Any]) -> None:
