@@ -19,7 +19,7 @@ from redis import Redis
 from attribution.outputs import DEADLETTERS
 from attribution.parsing import FORMS
 from streams.commands.replay import KINDS, Record, send
-from streams.commands.simulator import DEMO, simulate
+from streams.commands.simulator import DEMO, lines, simulate
 from streams.services import HOST, free_port, redis
 from streams.settings import Settings
 from streams.state.keys import Keys
@@ -35,7 +35,7 @@ from tests.live.fleet import (
     start_lara,
     whole_topic,
 )
-from tests.live.test_main_job import END, lines_of, simulated
+from tests.live.test_main_job import END, simulated
 
 HOUR_MS = 3_600_000
 Figures = dict[tuple, float]
@@ -137,7 +137,7 @@ async def test_a_rolling_restart_leaves_no_gap_and_two_exporters_agree(
             check_no_gap(scrapes)
             await agreed(ports)
             file = tmp_path / "sent.jsonl"
-            file.write_bytes(lines_of(records))
+            file.write_bytes(b"\n".join(lines(records)))
             live = figures_of(lara(settings, "report", "--json", "--as-of", str(now)))
             assert live == figures_of(lara(settings, "backtest", "--json", "--as-of", str(now), str(file)))
 

@@ -12,12 +12,13 @@ from aiokafka.errors import KafkaError
 from prometheus_client.parser import text_string_to_metric_families
 
 from streams.commands.replay import Ends, Record, send
+from streams.commands.simulator import lines
 from streams.services import HOST, kafka
 from streams.settings import Settings
 from streams.topics import FOREVER, create_topics, input_topics, output_topics
 from tests.live.conftest import JARS
 from tests.live.fleet import Fleet, Worker, figures_of, lara, settings_for
-from tests.live.test_main_job import END, lines_of, simulated
+from tests.live.test_main_job import END, simulated
 
 
 async def sent(fleet: Fleet, records: Sequence[Record]) -> Ends:
@@ -66,7 +67,7 @@ def losses(worker: Worker) -> dict[str, int]:
 def same_figures(settings: Settings, records: Sequence[Record], directory: Path) -> None:
     """The report of the state is the backtest of these records."""
     file = directory / "expected.jsonl"
-    file.write_bytes(lines_of(records))
+    file.write_bytes(b"\n".join(lines(records)))
     live = figures_of(lara(settings, "report", "--json", "--as-of", str(END)))
     assert live == figures_of(lara(settings, "backtest", "--json", "--as-of", str(END), str(file)))
 
