@@ -122,10 +122,12 @@ class ResumePoints:
 
     async def _stands(self, wanted: Collection[TopicPartition], logs: Logs) -> dict[TopicPartition, _Stand]:
         names = {partition: Partition(*partition) for partition in wanted}
-        identities = await logs.identities({partition.topic for partition in wanted})
-        bounds = await logs.bounds(wanted)
+        # In this order. Logs before marks: a newer log's mark is then refused by `begin`. Ends after marks:
+        # what another worker settles meanwhile must not look like a log that was cut short.
         noted = await self._store.logs(names.values())
         marks = await self._store.watermarks(names.values())
+        identities = await logs.identities({partition.topic for partition in wanted})
+        bounds = await logs.bounds(wanted)
         return {
             partition: _Stand(
                 marks.get(name),

@@ -198,6 +198,39 @@ async def test_a_worker_with_stale_news_cannot_bring_the_old_log_back_unseen(sta
         await stale.take(P)
 
 
+async def test_what_another_worker_settles_meanwhile_is_no_log_cut_short(state):
+    """The log grows between two questions: its end is asked for after the watermark."""
+    late = await reader(state, mark=50)
+    one = Reader(state, Broker())
+
+    async def growing(partitions):
+        found = {P: Bounds(0, 100)}
+        await late.settle({P: 120})
+        return found
+
+    one.broker.bounds = growing
+    assert await one.take(P) == {P: 50}
+    assert one.losses() == {}
+    assert await one.watermark() == 120
+
+
+async def test_a_mark_of_a_newer_log_is_not_taken_for_the_older_one_s(state):
+    """Begun anew and read on between the look at the log and the look at its mark: refused."""
+    await reader(state, mark=50)
+    one, other = Reader(state, Broker()), Reader(state, Broker("east/2"))
+    watermarks = one.store.watermarks
+
+    async def overtaken(partitions):
+        await other.take(P)
+        await other.settle({P: 90})
+        return await watermarks(partitions)
+
+    one.store.watermarks = overtaken
+    with pytest.raises(Refused):
+        await one.take(P)
+    assert await other.watermark() == 90
+
+
 async def test_a_crash_while_forgetting_is_mended(state):
     """Some shards have begun anew, some have not: the next worker brings all to one log."""
     await reader(state, mark=50)
