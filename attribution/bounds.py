@@ -41,6 +41,7 @@ KEPT: Final[Mapping[str, Time]] = {
     "label": lambda content: content.ts,
     "asked": lambda content: 0,
     "named": lambda content: 0,
+    "placing": lambda content: 0,
     "linked": lambda content: 0,
 }
 RECORDS: Final = "records"  # what is met where an identity has too many of its own

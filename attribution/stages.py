@@ -51,7 +51,13 @@ def _silent(identity: str, entity: Entity, semantics: Semantics) -> dict[Address
 
 STAGES: Final = (
     Layer("prompt", "request", ("named",), ("request_excluded",), requests.speak_prompt),
-    Layer("placing", "placement", ("request_excluded",), ("placement", "asked"), placements.speak_placement),
+    Layer(
+        "placing",
+        "placement",
+        ("request_excluded",),
+        ("placement", "asked", "placing"),
+        placements.speak_placement,
+    ),
     Layer("judging", "judgement", ("request_excluded",), ("label", "grade"), labels.speak_judgement),
     Layer(
         "intake",
@@ -104,7 +110,7 @@ STAGES: Final = (
     Layer(
         "resolution",
         "action",
-        ("decision", "answer", "guess"),
+        ("decision", "answer", "guess", "placing"),
         ("acted", "outcome"),
         actions.speak_resolution,
     ),
@@ -129,6 +135,7 @@ SCOPES: Final[Mapping[str, str]] = {
     "request_excluded": WHOLE,
     "placement": WHOLE,
     "asked": SUBJECT,
+    "placing": SUBJECT,
     "linked": SUBJECT,
     "link_excluded": WHOLE,
     "act": SUBJECT,

@@ -15,7 +15,7 @@ from attribution.events import Action, Placement
 
 
 class Named(Struct, frozen=True, array_like=True, tag=1):
-    """An event to the request it names: tell the event's entity if the request is excluded."""
+    """An event to what it names: tell me if you are excluded. A placement to its action: you may be one."""
 
 
 class Excluded(Struct, frozen=True, array_like=True, tag=2):

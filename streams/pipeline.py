@@ -61,6 +61,7 @@ class StatePipeline:
         *,
         worker: str,
         clock: Callable[[], float],
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         deadletter_payloads: bool = False,
     ) -> None:
         self._store = store
@@ -69,6 +70,7 @@ class StatePipeline:
         self._metrics = metrics
         self._worker = worker
         self._clock = clock
+        self._sleep = sleep
         self._deadletter_payloads = deadletter_payloads
         self.progress = Progress(metrics, clock)
         self._points = ResumePoints(store, metrics)
@@ -209,7 +211,7 @@ class StatePipeline:
     async def watch(self) -> None:
         """While idle too: notice a restarted server or another log, publish what a crash left. Endless."""
         while True:
-            await asyncio.sleep(SWEEP_SECONDS)
+            await self._sleep(SWEEP_SECONDS)
             async with self._turn:
                 if (term := self._term) is None:
                     continue
@@ -267,5 +269,5 @@ class StatePipeline:
                 if isinstance(error, RedisError):
                     self._metrics.redis_errors.inc()
                 log.warning("out of reach, trying again", error=told(error), pause_seconds=pause)
-                await asyncio.sleep(pause)
+                await self._sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE_SECONDS)

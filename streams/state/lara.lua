@@ -18,6 +18,9 @@
 
 local VERSION_LENGTH = 16
 local HOURS_LOOKED_AT = 8 -- oldest hours, each commit: whether their buckets have expired
+-- More versions than one entity is given between two restarts. Those that a restart lost may be published, and
+-- lie above the floor noted here: where the clock was set back, the next floor must be above them all the same.
+local VERSIONS_A_TERM = 1000000
 
 local function floor_of(base)
   return redis.call('HGET', base .. ':meta', 'floor')
@@ -55,7 +58,7 @@ local function term(keys, args)
   if noted[1] ~= args[1] and meaning == args[3] then
     local floor = args[2]
     if noted[2] and tonumber(noted[2]) >= tonumber(floor) then
-      floor = string.format('%.0f', tonumber(noted[2]) + 1)
+      floor = string.format('%.0f', tonumber(noted[2]) + VERSIONS_A_TERM)
     end
     if not noted[2] then
       redis.call('HSET', meta, 'began', args[2])

@@ -1,9 +1,13 @@
 """The in-memory twin of the Redis store: same protocol, same suite. For backtests and pure tests.
 
-A restart that loses the last writes is `roll_back`: what was written since `snapshot` is gone.
+Rules:
+- A restart that loses the last writes is `roll_back`: what was written since `snapshot` is gone.
+- A store that was opened before a restart is refused whatever it asks, like a connection to a server that
+  restarted, until it opens again.
 """
 
 import copy
+import itertools
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Final
 
@@ -15,6 +19,7 @@ from streams.state.meaning import check_meaning, meaning_of
 from streams.state.store import (
     NO_LOGS,
     NOTHING_FRESH,
+    Clock,
     Due,
     Fresh,
     Log,
@@ -24,16 +29,19 @@ from streams.state.store import (
     Term,
     by_shard,
     due_of,
+    floor_from_clock,
     lowest,
     shard_of,
 )
 
-WRITES_A_RESTART: Final = 10**6  # the floor rises by more than any test writes between two restarts
+VERSIONS_A_TERM: Final = 1_000_000  # as in `lara.lua`
+_TICKS: Final = itertools.count(1).__next__  # a clock that no restart sets back
 
 
 class _Shard:
     def __init__(self) -> None:
-        self.floor = 0
+        self.floor: int | None = None
+        self.run = -1  # the number of the restart after which the floor was raised
         self.entities: dict[str, tuple[int, bytes]] = {}
         self.due: dict[str, str] = {}
         self.watermarks: dict[Partition, int] = {}
@@ -48,15 +56,16 @@ class State:
         self.shards = [_Shard() for _ in range(shards)]
         self.meaning: str | None = None
         self.restarts = 0
-        self.restarted = False
         self.unsaid = False
 
 
 class MemoryStore:
     """A `Store` in one process. Several may share one `state`, as workers share a server."""
 
-    def __init__(self, semantics: Semantics, state: State | None = None) -> None:
+    def __init__(self, semantics: Semantics, state: State | None = None, clock: Clock = _TICKS) -> None:
         self._state = state or State()
+        self._clock = clock
+        self._run: int | None = None  # as the server was when this store was opened
         self._meaning = meaning_of(semantics, len(self._state.shards))
 
     @property
@@ -67,19 +76,30 @@ class MemoryStore:
         """As `Store.open`."""
         self._state.meaning = self._state.meaning or self._meaning
         check_meaning(self._state.meaning, self._meaning)
-        if self._state.restarted:
-            for shard in self._shards:
-                shard.floor = self._state.restarts * WRITES_A_RESTART
-            self._state.restarted = False
+        if self._state.restarts != self._opened_after():
             self._state.unsaid = True
-        return Term(tuple(shard.floor for shard in self._shards))
+        self._run = self._state.restarts
+        return Term(tuple(self._floor(shard) for shard in self._shards))
+
+    def _opened_after(self) -> int:
+        """The restart after which the floors were raised last."""
+        return max(shard.run for shard in self._shards)
+
+    def _floor(self, shard: _Shard) -> int:
+        """As the function `term` of `lara.lua`."""
+        floor = floor_from_clock(self._clock())
+        if shard.floor is None or shard.run != self._state.restarts:
+            noted, shard.run = shard.floor, self._state.restarts
+            shard.floor = floor if noted is None or noted < floor else noted + VERSIONS_A_TERM
+        return shard.floor
 
     async def restarted(self) -> bool:
         """As `Store.restarted`."""
-        return self._state.restarted
+        return self._run != self._state.restarts
 
     async def load(self, keys: Sequence[str]) -> Mapping[str, Entity]:
         """As `Store.load`."""
+        self._greet()
         found = {}
         for key in keys:
             stored = self._shard(key).entities.get(key)
@@ -89,6 +109,7 @@ class MemoryStore:
 
     async def scan(self, kind: str) -> AsyncIterator[Mapping[str, Entity]]:
         """As `Store.scan`: a page a shard."""
+        self._greet()
         for shard in self._shards:
             keys = [key for key in shard.entities if split_key(key)[0] == kind]
             yield {key: decode(*shard.entities[key]) for key in keys}
@@ -115,8 +136,13 @@ class MemoryStore:
                 shard.due[write.key] = due_of(write, token).mark
         return True
 
+    def _greet(self) -> None:
+        if self._run is not None and self._run != self._state.restarts:
+            raise Refused("the server restarted")
+
     def _check(self, number: int, term: Term) -> None:
-        if self._state.restarted or term.floors[number] != self._shards[number].floor:
+        self._greet()
+        if term.floors[number] != self._shards[number].floor:
             raise Refused(f"shard {number} began a new term")
 
     async def advance(
@@ -158,16 +184,18 @@ class MemoryStore:
 
     async def marks(self, partitions: Collection[Partition]) -> Mapping[Partition, Sequence[int | None]]:
         """As `Store.marks`."""
+        self._greet()
         return {one: [shard.watermarks.get(one) for shard in self._shards] for one in partitions}
 
     async def set_watermark(self, partition: Partition, offset: int) -> None:
         """As `Store.set_watermark`."""
         for shard in self._shards:
-            shard.floor += 1
+            shard.floor = (shard.floor or 0) + 1
             shard.watermarks[partition] = offset
 
     async def unsaid(self) -> int | None:
         """As `Store.unsaid`: the twin notes no commits, so that all may have been said in vain."""
+        self._greet()
         return 0 if self._state.unsaid else None
 
     async def said(self, term: Term) -> None:
@@ -177,10 +205,12 @@ class MemoryStore:
 
     async def due(self, limit: int) -> list[Due]:
         """As `Store.due`."""
+        self._greet()
         return [Due(*found) for shard in self._shards for found in list(shard.due.items())[:limit]]
 
     async def clear(self, published: Mapping[Due, int]) -> None:
         """As `Store.clear`."""
+        self._greet()
         for (key, mark), version in published.items():
             shard = self._shard(key)
             if shard.due.get(key) == mark and shard.entities.get(key, (0, b""))[0] == version:
@@ -207,7 +237,6 @@ class MemoryStore:
         """The server restarts without what was written since the snapshot."""
         self._state.shards = copy.deepcopy(snapshot)
         self._state.restarts += 1
-        self._state.restarted = True
 
     def _shard(self, key: str) -> _Shard:
         return self._shards[shard_of(key, len(self._shards))]

@@ -38,7 +38,18 @@ def test_a_claimed_retrieval_is_asked_whether_it_is_excluded():
     assert said[Address("retrieval:r1", "asked", "document:d1")] == Asked("document:d1")
 
 
-def test_only_the_standing_record_speaks():
+def test_every_record_that_could_be_an_action_says_so_to_it():
+    """Also one that does not stand, and names another document: what was announced can be withdrawn."""
+    first = placement(seconds=1)
+    later = placement(seconds=2, document_id="d2", actor="user")
+    removed = placement(seconds=3, document_id="d3", actor="user", op="remove")
+    said = speak_placement("e", entity(first, later, removed), DEFAULT)
+    assert [address for address in said if address.topic == "placing"] == [
+        Address("action:place:d2/p1", "placing", "")
+    ]
+
+
+def test_only_the_standing_record_speaks_to_documents():
     """Of two records of one event the first by time, wherever the other would go."""
     first, second = placement(seconds=1), placement(seconds=2, document_id="d2", source_retrieval_id="r1")
     assert speak_placement("e", entity(second, first), DEFAULT) == {DOCUMENT: Placed(event(first), False)}

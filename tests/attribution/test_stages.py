@@ -16,6 +16,7 @@ RECEIVERS = {
     ("prompt", "request_excluded"): {"retrieval", "placement", "action", "judgement"},
     ("placing", "placement"): {"document"},
     ("placing", "asked"): {"retrieval"},
+    ("placing", "placing"): {"action"},
     ("judging", "label"): {"request", "retrieval"},
     ("judging", "grade"): {"retrieval", "query"},
     ("intake", "act"): {"document", "request"},
