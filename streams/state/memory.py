@@ -35,7 +35,6 @@ from streams.state.store import (
 )
 
 VERSIONS_A_TERM: Final = 1_000_000  # as in `lara.lua`
-_TICKS: Final = itertools.count(1).__next__  # a clock that no restart sets back
 
 
 class _Shard:
@@ -57,14 +56,15 @@ class State:
         self.meaning: str | None = None
         self.restarts = 0
         self.unsaid = False
+        self.ticks: Clock = itertools.count(1).__next__  # a clock that no restart sets back
 
 
 class MemoryStore:
     """A `Store` in one process. Several may share one `state`, as workers share a server."""
 
-    def __init__(self, semantics: Semantics, state: State | None = None, clock: Clock = _TICKS) -> None:
+    def __init__(self, semantics: Semantics, state: State | None = None, clock: Clock | None = None) -> None:
         self._state = state or State()
-        self._clock = clock
+        self._clock: Clock = clock or self._state.ticks
         self._run: int | None = None  # as the server was when this store was opened
         self._meaning = meaning_of(semantics, len(self._state.shards))
 
