@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import msgspec
+import pytest
 from aiokafka import AIOKafkaProducer
 from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
@@ -107,6 +108,7 @@ def check_no_gap(scrapes: list[Figures]) -> None:
     assert len(set(rising)) > 10, "nothing was happening"
 
 
+@pytest.mark.prove
 async def test_a_rolling_restart_leaves_no_gap_and_two_exporters_agree(
     bootstrap, redis_url, prefix, tmp_path
 ):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from aiokafka import TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, RecordsToDelete
 from aiokafka.errors import KafkaError
@@ -19,6 +20,8 @@ from streams.topics import FOREVER, create_topics, input_topics, output_topics
 from tests.live.conftest import JARS
 from tests.live.fleet import Fleet, Worker, figures_of, lara, settings_for
 from tests.live.test_main_job import END, simulated
+
+pytestmark = pytest.mark.prove  # three minutes of topics that are made anew
 
 
 async def sent(fleet: Fleet, records: Sequence[Record]) -> Ends:
