@@ -80,7 +80,7 @@ async def of_live(settings: Settings) -> Diagnosis:
     try:
         findings += [one async for one in _redis(settings)]
         findings += _state(settings, time.time())
-        async with source(settings, ()) as read:
+        async with source(settings, (), any_meaning=True) as read:
             notes = await Examiner(settings.semantics).read(read)
     except (RedisError, OSError) as error:
         findings.append(

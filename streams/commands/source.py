@@ -35,15 +35,21 @@ class Source(NamedTuple):
 
 
 @asynccontextmanager
-async def source(settings: Settings, files: Sequence[Path]) -> AsyncIterator[Source]:
-    """The state of some files as of their latest event, or, without files, the live state as of now."""
+async def source(
+    settings: Settings, files: Sequence[Path], any_meaning: bool = False
+) -> AsyncIterator[Source]:
+    """The state of some files as of their latest event, or, without files, the live state as of now.
+
+    Live state that was counted under other settings raises `OtherMeaning`, unless any meaning will do.
+    """
     if files:
         settled, intake = await settle_lines(lines_of(files), settings.semantics)
         yield Source(settled, latest_event(settled.entities(), settings.semantics), intake)
         return
     live = store_of(settings)
     try:
-        await live.confirm()
+        if not any_meaning:
+            await live.confirm()
         yield Source(live, int(time.time() * 1000))
     finally:
         await live.close()
