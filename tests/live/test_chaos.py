@@ -7,7 +7,6 @@ from tests.live.chaos import FAULTS, chaos
 DAILY_SECONDS = 25.0  # of faults; starting, draining and comparing take as long again
 
 
-@pytest.mark.prove
 async def test_a_minute_of_chaos_costs_nothing(prefix, tmp_path):
     """Some of the faults, short: every figure and every output is that of a backtest."""
     await chaos(tmp_path, prefix, DAILY_SECONDS, seed=1, outage=3, pause=1)
