@@ -27,8 +27,8 @@ SUITES: dict[str, list[tuple[str, list[str]]]] = {
         ),
     ],
     "prove": [
-        ("pure", [*PYTEST, "-n", "auto", "-m", "prove and not live"]),
-        ("live", [*PYTEST, "-m", "prove and live"]),
+        ("pure", [*PYTEST, *TWO, "--dist", "loadgroup", "-m", "prove and not live"]),
+        ("live", [*PYTEST, *TWO, "-m", "prove and live"]),
     ],
 }
 

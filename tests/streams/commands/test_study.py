@@ -163,6 +163,7 @@ def of_many_seeds() -> dict[str, list[Outcome]]:
 
 @pytest.mark.prove
 @pytest.mark.slow
+@pytest.mark.xdist_group("seeds")  # they share what `of_many_seeds` made
 def test_over_many_seeds_intervals_miss_as_often_as_chance_explains():
     """Of 95 % intervals about one in twenty misses: of all together, and of each figure by itself."""
     misses = {what: sum(not one.within for one in some) for what, some in of_many_seeds().items()}
@@ -173,6 +174,7 @@ def test_over_many_seeds_intervals_miss_as_often_as_chance_explains():
 
 @pytest.mark.prove
 @pytest.mark.slow
+@pytest.mark.xdist_group("seeds")
 @pytest.mark.parametrize("what", [one.what for one in SET_FIGURES])
 def test_over_many_seeds_together_a_figure_is_what_was_set(what):
     """All seeds added up, it lies within 3.5 standard errors: a rate that is a little wrong would show."""
