@@ -86,6 +86,7 @@ def test_any_bytes_are_an_event_or_rejected_for_a_known_reason(value):
     is_event_or_known_rejection(value)
 
 
+@pytest.mark.slow
 @given(anything)
 @settings(max_examples=100, deadline=None)
 def test_any_json_is_an_event_or_rejected_for_a_known_reason(value):

@@ -131,6 +131,7 @@ print("ended by itself")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pause", "block", "code"), [(0.1, 60, 1), (2.5, 0.1, 0)], ids=["stuck", "busy"])
 def test_a_loop_that_stays_stuck_is_ended_from_outside_with_its_stacks(pause, block, code):
     """Nothing inside of it could; one that beats may run for as long as it likes."""
