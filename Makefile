@@ -34,7 +34,8 @@ check: lint
 test: setup services
 	$(BIN)/python tests/suites.py test
 
-prove: setup services
+prove: setup
+	deploy/install-services.sh image
 	$(BIN)/python tests/suites.py prove
 
 lock:

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # See to it that the servers which the tests start are here: Java and Maven, Redis, and Apache Kafka's jars.
 #
+# With the argument `image` also to what builds the image in the long proof: buildah and mmdebstrap (Debian only).
+#
 # Says exactly what is missing and how to get it. Installs by itself only as root on Debian or a child of it.
 # Run it as often as you like: it does nothing, in well under a second, when all is here.
 set -euo pipefail
 
 readonly oldest_java=17 oldest_redis=7
 readonly packages=(openjdk-17-jre-headless maven redis-server)
+readonly image_packages=(buildah mmdebstrap)
 kafka="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/kafka"
 readonly kafka
 
@@ -30,11 +33,11 @@ missing() {
 
 may_install() { [[ "$(id -u)" == 0 && -e /etc/debian_version ]] && command -v apt-get >/dev/null; }
 
-install_packages() {
-    echo "installing ${packages[*]}"
+install() {
+    echo "installing $*"
     apt-get update -qq
     # RUNLEVEL=1: Debian starts no server of its own; the tests start theirs on free ports.
-    RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}"
+    RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
 }
 
 explain() {
@@ -55,7 +58,7 @@ fetch_kafka() {
 
 lacking="$(missing)"
 if [[ -n "$lacking" ]] && may_install; then
-    install_packages
+    install "${packages[@]}"
     hash -r
     lacking="$(missing)"
 fi
@@ -65,5 +68,9 @@ if [[ -n "$lacking" ]]; then
 fi
 if [[ ! -d "$kafka/target/dependency" || "$kafka/pom.xml" -nt "$kafka/target/dependency" ]]; then
     fetch_kafka
+fi
+if [[ "${1:-}" == image ]] && ! { command -v buildah && command -v mmdebstrap; } >/dev/null; then
+    may_install || { echo "missing: ${image_packages[*]}; the image is proved as root on Debian" >&2; exit 1; }
+    install "${image_packages[@]}"
 fi
 echo "services: java $(java_version), redis-server $(redis_version), $(basename "$kafka"/target/dependency/kafka_*.jar)"

@@ -48,6 +48,7 @@ class AppSettings:
     group: str
     topics: Mapping[str, str]  # event type -> topic
     data_directory: Path
+    credentials: Any = None  # of Faust; None: the brokers ask for nothing
     max_records: int = 2000
     max_partition_bytes: int = 4 * 2**20
     session_timeout_seconds: float = 30.0
@@ -126,6 +127,7 @@ def make_app(settings: AppSettings, pipeline: Pipeline) -> faust.App:
 def _faust_settings(settings: AppSettings) -> dict[str, Any]:
     return {
         "broker": list(settings.broker_urls),
+        "broker_credentials": settings.credentials,
         "datadir": settings.data_directory,
         "broker_session_timeout": settings.session_timeout_seconds,
         "broker_heartbeat_interval": settings.heartbeat_interval_seconds,

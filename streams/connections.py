@@ -13,7 +13,7 @@ from streams.state.redis_store import RedisStore
 def store_of(settings: Settings) -> RedisStore:
     """The store that workers write; not yet connected."""
     return RedisStore(
-        settings.redis_url,
+        settings.redis_address,
         settings.semantics,
         clock=time.time,
         prefix=settings.state_name,
@@ -25,7 +25,7 @@ def store_of(settings: Settings) -> RedisStore:
 def reader_of(settings: Settings) -> RedisBuckets:
     """The reader of what workers counted; not yet connected."""
     return RedisBuckets(
-        settings.redis_url,
+        settings.redis_address,
         settings.semantics,
         prefix=settings.state_name,
         shards=settings.shards,
@@ -36,7 +36,7 @@ def reader_of(settings: Settings) -> RedisBuckets:
 def contents_of(settings: Settings, pace: Pace = unhurried) -> RedisContents:
     """All that the state holds, for whoever must see it whole; not yet connected."""
     return RedisContents(
-        settings.redis_url,
+        settings.redis_address,
         settings.semantics,
         prefix=settings.state_name,
         shards=settings.shards,
@@ -47,5 +47,5 @@ def contents_of(settings: Settings, pace: Pace = unhurried) -> RedisContents:
 
 def server_of(settings: Settings) -> Redis:
     """The Redis server itself, for questions about it; not yet connected, and not waited for long."""
-    client: Redis = Redis.from_url(settings.redis_url, socket_connect_timeout=2, socket_timeout=5)
+    client: Redis = Redis.from_url(settings.redis_address, socket_connect_timeout=2, socket_timeout=5)
     return client

@@ -18,6 +18,7 @@ from attribution.corrections import Correction
 from attribution.entities import Entity
 from attribution.outputs import DEADLETTERS, Attribution, Outcome, Output, Record, Reused
 from attribution.parsing import Rejected
+from streams.brokers import Brokers, client_options
 from streams.topic_logs import Logs
 
 
@@ -56,11 +57,11 @@ class Publisher(Protocol):
 class KafkaPublisher:
     """A `Publisher` on Kafka. `topics` maps short names (`outcomes`) to topics."""
 
-    def __init__(self, bootstrap: str, topics: Mapping[str, str], *, idempotent: bool = True) -> None:
-        self._bootstrap = bootstrap
+    def __init__(self, brokers: Brokers | str, topics: Mapping[str, str], *, idempotent: bool = True) -> None:
+        self._brokers = brokers
         self._topics = topics
         self._producer: Any = AIOKafkaProducer(
-            bootstrap_servers=bootstrap,
+            **client_options(brokers),
             acks="all",
             enable_idempotence=idempotent,
             linger_ms=5,
@@ -84,7 +85,7 @@ class KafkaPublisher:
     async def since(self, ms: int) -> AsyncIterator[tuple[str, str]]:
         """As `Publisher.since`, by the timestamps that the producers gave."""
         names = {topic: short for short, topic in self._topics.items()}
-        async with Logs(self._bootstrap) as logs:
+        async with Logs(self._brokers) as logs:
             stretches = await logs.since(await logs.partitions(names), ms)
             async for record in logs.records(stretches):
                 yield names[record.topic], (record.key or b"").decode()

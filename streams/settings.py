@@ -1,7 +1,8 @@
 """Every setting of a deployment: from the environment (`LARA_…`) and one TOML file, validated at start.
 
 Rules:
-- The environment outranks the file; the file is named by `LARA_CONFIG` (default `lara.toml`, if it is there).
+- The environment outranks secrets, and they the file. The file is named by `LARA_CONFIG` (default
+  `lara.toml`, if it is there); secrets are files in a folder that `LARA_SECRETS` names, called as variables.
 - A setting that is unknown, of the wrong type or out of range ends the program with a sentence that names it.
 - Settings that change the meaning of figures are gathered in `Settings.semantics`; the state remembers them.
 - `settings_markdown` writes docs/settings.md from these very fields.
@@ -19,6 +20,7 @@ from pydantic_settings import (
     BaseSettings,
     NoDecode,
     PydanticBaseSettingsSource,
+    SecretsSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
@@ -33,8 +35,10 @@ from attribution.semantics import (
 )
 from metrics.schema import PublishedDefinition
 from metrics.vocabularies import with_routes
+from streams.connection_settings import SECRETS, ConnectionSettings
 
 CONFIG_VARIABLE: Final = "LARA_CONFIG"
+SECRETS_VARIABLE: Final = "LARA_SECRETS"
 DEFAULT_CONFIG: Final = "lara.toml"
 # Longest attribution (30 days) and the longest outage a deployment is prepared for (14 days).
 RETENTION_DAYS: Final = 44
@@ -57,15 +61,11 @@ class SettingsError(Exception):
     """A setting is wrong; the message says which, and what it must be."""
 
 
-class Settings(BaseSettings):
+class Settings(ConnectionSettings):
     """The settings of one process."""
 
     model_config = SettingsConfigDict(env_prefix="LARA_", extra="forbid", frozen=True)
 
-    bootstrap: str = Field("127.0.0.1:9092", description="Kafka brokers, `host:port` separated by commas.")
-    redis_url: Annotated[str, Field(pattern=r"^(redis|rediss|unix)://.+")] = Field(
-        "redis://127.0.0.1:6379", description="Where the state lives."
-    )
     prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+$", max_length=80)] = Field(
         "lara", description="Begins every topic name; also every Redis key, and it is the consumer group."
     )
@@ -145,6 +145,13 @@ class Settings(BaseSettings):
     )
     worker_port: Port = Field(9101, description="Port of a worker's own metrics; 0 takes a free one.")
     exporter_port: Port = Field(9102, description="Port of the exporter; 0 takes a free one.")
+    canary_port: Port = Field(9103, description="Port of the canary's metrics; 0 takes a free one.")
+    canary_interval_seconds: float = Field(
+        60.0, ge=1, description="How often the canary sends events of its own, from one sending to the next."
+    )
+    canary_timeout_seconds: float = Field(
+        30.0, ge=1, description="After how long the canary counts as lost what has not come back."
+    )
     audit_keys_per_second: int = Field(
         200, ge=0, description="How fast the exporter audits the state in the background; 0: not at all."
     )
@@ -164,9 +171,10 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments, then the environment, then the file."""
+        """Arguments, then the environment, then secrets, then the file."""
         file = Path(os.environ.get(CONFIG_VARIABLE, DEFAULT_CONFIG))
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=file)
+        secrets = SecretsSettingsSource(settings_cls, os.environ.get(SECRETS_VARIABLE))
+        return init_settings, env_settings, secrets, TomlConfigSettingsSource(settings_cls, toml_file=file)
 
     @property
     def state_name(self) -> str:
@@ -219,7 +227,7 @@ def read_settings(**given: Any) -> Settings:
     file = os.environ.get(CONFIG_VARIABLE)
     if file is not None and not Path(file).is_file():
         raise SettingsError(f"{CONFIG_VARIABLE} names {file}, which is no file")
-    _refuse_unknown_variables()
+    _refuse_unknown_names()
     try:
         settings = Settings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
@@ -230,17 +238,29 @@ def read_settings(**given: Any) -> Settings:
     return settings
 
 
-def _refuse_unknown_variables() -> None:
-    known = {f"LARA_{name.upper()}" for name in Settings.model_fields} | {CONFIG_VARIABLE}
+def _refuse_unknown_names() -> None:
+    known = {f"LARA_{name.upper()}" for name in Settings.model_fields} | {CONFIG_VARIABLE, SECRETS_VARIABLE}
     known |= {"LARA_DEMO_SECONDS"}  # of the Makefile
     unknown = sorted(name for name in os.environ if name.startswith("LARA_") and name not in known)
     if unknown:
         raise SettingsError(f"no such setting: {', '.join(unknown)} (see docs/settings.md)")
+    folder = os.environ.get(SECRETS_VARIABLE)
+    if folder is None:
+        return
+    if not Path(folder).is_dir():
+        raise SettingsError(f"{SECRETS_VARIABLE} names {folder}, which is no folder")
+    secrets = (file.name for file in Path(folder).iterdir())
+    unknown = sorted(name for name in secrets if name.startswith("LARA_") and name not in known)
+    if unknown:
+        raise SettingsError(f"no such setting: {', '.join(unknown)} in {folder} (see docs/settings.md)")
 
 
 def _sentence(error: Any) -> str:
     name = ".".join(str(part) for part in error["loc"])
-    given = "" if error["type"] == "extra_forbidden" else f" (given: {error['input']!r})"
+    if not name:  # several settings that do not fit together
+        return str(error["msg"]).removeprefix("Value error, ")
+    hidden = error["type"] == "extra_forbidden" or error["loc"][0] in SECRETS
+    given = "" if hidden else f" (given: {error['input']!r})"
     return f"setting `{name}`: {error['msg']}{given}"
 
 

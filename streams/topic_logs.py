@@ -14,6 +14,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.structs import ConsumerRecord
 
+from streams.brokers import Brokers, client_options
 from streams.resume import Bounds
 from streams.state.store import Partition
 
@@ -24,10 +25,10 @@ RECORD_POLLS: Final = 20  # looks at the log for one record, before it counts as
 class Logs:
     """Used as a context. Raises `KafkaError`."""
 
-    def __init__(self, bootstrap: str) -> None:
-        self._bootstrap = bootstrap
+    def __init__(self, brokers: Brokers | str) -> None:
+        self._brokers = brokers
         self._consumer: Any = AIOKafkaConsumer(
-            bootstrap_servers=bootstrap, enable_auto_commit=False, isolation_level="read_committed"
+            **client_options(brokers), enable_auto_commit=False, isolation_level="read_committed"
         )
         self._assigned: frozenset[Partition] = frozenset()
 
@@ -45,7 +46,7 @@ class Logs:
 
     async def partitions(self, topics: Collection[str]) -> list[Partition]:
         """The partitions of those of these topics that exist."""
-        admin: Any = AIOKafkaAdminClient(bootstrap_servers=self._bootstrap)
+        admin: Any = AIOKafkaAdminClient(**client_options(self._brokers))
         await admin.start()
         try:
             there = {one["topic"]: one["partitions"] for one in await admin.describe_topics()}
@@ -107,6 +108,16 @@ class Logs:
                     if record.offset < stretches[Partition(record.topic, record.partition)].end:
                         yield record
             left = {one for one in left if await self._position(one) < stretches[one].end}
+
+    async def onward(self, starts: Mapping[Partition, int]) -> AsyncIterator[ConsumerRecord[Any, Any]]:
+        """Every record from these offsets on, and those that are yet to come. Endless."""
+        self._assign(starts)
+        for partition, start in starts.items():
+            self._consumer.seek(TopicPartition(*partition), start)
+        while True:
+            for records in (await self._consumer.getmany(timeout_ms=WAIT_MS)).values():
+                for record in records:
+                    yield record
 
     async def _position(self, partition: Partition) -> int:
         return int(await self._consumer.position(TopicPartition(*partition)))

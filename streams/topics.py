@@ -26,6 +26,8 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
 
+from streams.brokers import Brokers, client_options
+
 DAY_MS = 86_400_000
 RETENTION_MS = (30 + 14) * DAY_MS  # attribution horizon + worst outage
 FOREVER = -1
@@ -118,8 +120,8 @@ def differences(existing: Existing, wanted: Mapping[str, str]) -> list[Differenc
 
 
 @asynccontextmanager
-async def _admin(bootstrap: str, **options: int) -> AsyncIterator[Any]:
-    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap, **options)
+async def _admin(brokers: Brokers | str, **options: int) -> AsyncIterator[Any]:
+    admin = AIOKafkaAdminClient(**client_options(brokers), **options)
     try:
         await admin.start()
         yield admin
@@ -127,9 +129,9 @@ async def _admin(bootstrap: str, **options: int) -> AsyncIterator[Any]:
         await admin.close()
 
 
-async def existing_topics(bootstrap: str, prefix: str) -> list[Existing]:
+async def existing_topics(brokers: Brokers | str, prefix: str) -> list[Existing]:
     """The topics of the table that exist. It creates none: it asks for no name that is not there."""
-    async with _admin(bootstrap, request_timeout_ms=ANSWER_MS) as admin:
+    async with _admin(brokers, request_timeout_ms=ANSWER_MS) as admin:
         there = {topic["topic"]: topic["partitions"] for topic in await admin.describe_topics()}
         names = [name for name in (f"{prefix}.{topic.kind}" for topic in TOPICS) if name in there]
         found = await _configurations(admin, names)
@@ -141,11 +143,15 @@ async def existing_topics(bootstrap: str, prefix: str) -> list[Existing]:
 
 
 async def create_topics(
-    bootstrap: str, prefix: str, partitions: int, retention_ms: int = RETENTION_MS, replication: int = 1
+    brokers: Brokers | str,
+    prefix: str,
+    partitions: int,
+    retention_ms: int = RETENTION_MS,
+    replication: int = 1,
 ) -> TopicReport:
     """Create what is missing, wait for its leaders, and compare what was there."""
     wanted = wanted_topics(prefix, retention_ms, replication)
-    async with _admin(bootstrap) as admin:
+    async with _admin(brokers) as admin:
         new = [NewTopic(name, partitions, replication, topic_configs=conf) for name, conf in wanted.items()]
         created = _created((await admin.create_topics(new)).topic_errors)
         found = await _with_leaders(admin, list(wanted))

@@ -33,13 +33,14 @@ CONTRACT: Final = ROOT / "docs/contract"
 WIDTH: Final = 100  # of help texts
 SECTION: Final = re.compile(r"(<!-- code: ([a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 EXIT_CODES: Final = (
-    ("0", "done; of a worker or an exporter: stopped as asked (SIGTERM, SIGINT)"),
+    ("0", "done; of a worker, an exporter or a canary: stopped as asked (SIGTERM, SIGINT)"),
     (
         "1",
         "Kafka or Redis is out of reach or set up unsafely, a file cannot be read, what was asked for is not "
         "there, or the state was counted under other semantics; or what a command looks for was found: a "
         "problem (`lara doctor`), a wrong cell (`lara labels`), a figure that differs (`lara demo`, `lara study`, "
-        "`lara report --compare`), drift (`lara audit`); a rebuild that was stopped before the end; a "
+        "`lara report --compare`), drift (`lara audit`), a canary "
+        "that did not come back (`lara canary --once`); a rebuild that was stopped before the end; a "
         "worker whose event loop was stuck for `LARA_STALL_SECONDS` (the stacks are in its log)",
     ),
     ("2", "a setting or an argument is wrong"),

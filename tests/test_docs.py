@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 import click
 import pytest
+from prometheus_client import Metric
 
 from attribution import engine
 from attribution.events import EVENT_TYPES, type_of
@@ -21,13 +22,14 @@ from attribution.parsing import Rejected, parse
 from attribution.semantics import Semantics
 from metrics.audit_metrics import AuditCollector
 from metrics.buckets import Span
+from metrics.canary_metrics import CanaryMetrics
 from metrics.catalogue import CATALOGUE
 from metrics.exporter import QualityCollector
 from metrics.figures import LOWER, UPPER
 from metrics.worker_metrics import WorkerMetrics
 from streams import pipeline, resume
 from streams.commands.backtest import intake_line, settle_lines
-from streams.settings import CONFIG_VARIABLE, Settings
+from streams.settings import CONFIG_VARIABLE, SECRETS_VARIABLE, Settings
 from streams.state import redis_store, store
 from streams.state.drive import drive
 from streams.state.memory import MemoryStore
@@ -127,7 +129,7 @@ def leaf(known: dict[str, click.Command], words: list[str]) -> tuple[click.Comma
 @pytest.mark.parametrize("name", NAMES)
 def test_every_setting_named_exists(name):
     """A variable LARA_… in a page is one that is read."""
-    known = {f"LARA_{field.upper()}" for field in Settings.model_fields} | {CONFIG_VARIABLE}
+    known = {f"LARA_{field.upper()}" for field in Settings.model_fields} | {CONFIG_VARIABLE, SECRETS_VARIABLE}
     assert set(re.findall(r"\bLARA_[A-Z_]+\b", text(name))) <= known
 
 
@@ -147,9 +149,16 @@ def metric_names() -> Iterator[str]:
         *WorkerMetrics().registry.collect(),
         *QualityCollector(MemoryStore(Semantics()), float, []).describe(),
         *AuditCollector().describe(),
+        *canary_families(),
     ]
     suffixes = {"counter": "_total", "info": "_info"}
     yield from (family.name + suffixes.get(family.type, "") for family in served)
+
+
+def canary_families() -> list[Metric]:
+    metrics = CanaryMetrics()
+    metrics.returned(0.1, 0.0)
+    return list(metrics.registry.collect())
 
 
 def state_functions() -> set[str]:

@@ -17,6 +17,7 @@ COMMANDS: Final = (
     cli_run.topics,
     cli_run.worker,
     cli_run.exporter,
+    cli_run.canary,
     cli_run.replay,
     cli_ask.backtest,
     cli_ask.report,

@@ -56,6 +56,18 @@ def exporter() -> None:
     run(export)
 
 
+@click.command(short_help="Send synthetic events, and see them come back.")
+@click.option("--once", "only_once", is_flag=True, help="Send one; code 1 if it does not come back.")
+def canary(only_once: bool) -> None:
+    """Send a synthetic retrieval, placement and export through the real path, again and again.
+
+    They are in no figure. Metrics tell how long they took to come back, and how many were lost.
+    """
+    from streams.commands.canary import keep, once
+
+    run(once if only_once else keep)
+
+
 @click.command(short_help="Send event files to their topics.")
 @FILES
 @click.option("--rebase-to-now", is_flag=True, help="Shift all times so that the latest event is now.")

@@ -84,7 +84,7 @@ def compare_states(settings: Settings, other: str, as_of: int | None, as_json: b
 
 
 def _meaning(settings: Settings, name: str) -> str:
-    with Redis.from_url(settings.redis_url, socket_timeout=5, socket_connect_timeout=2) as client:
+    with Redis.from_url(settings.redis_address, socket_timeout=5, socket_connect_timeout=2) as client:
         found: Any = client.hget(f"{Keys(name, 1).base(0)}:meta", "meaning")
     if found is None:
         raise NotKnown(f"there is no state {name}")
@@ -93,7 +93,7 @@ def _meaning(settings: Settings, name: str) -> str:
 
 def _figures(settings: Settings, name: str, meaning: str, as_of: int) -> list[Metric]:
     semantics, shards = read_meaning(meaning)
-    reader = RedisBuckets(settings.redis_url, semantics, prefix=name, shards=shards)
+    reader = RedisBuckets(settings.redis_address, semantics, prefix=name, shards=shards)
     try:
         return figures(
             reader,

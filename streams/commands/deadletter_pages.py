@@ -24,7 +24,7 @@ RECENT: Final = 10
 
 async def show_list(settings: Settings, reason: str | None, since: int | None, as_json: bool) -> None:
     """Print how many there are, and the latest."""
-    async with Logs(settings.bootstrap) as logs:
+    async with Logs(settings.brokers) as logs:
         letters = await read(settings, logs, reason, since or 0)
     if as_json:
         click.echo(msgspec.json.encode(as_data(letters)).decode())
@@ -70,7 +70,7 @@ def _table(*headings: str) -> Table:
 
 async def show_one(settings: Settings, key: str, payload: bool) -> None:
     """Print everything that is known of one dead letter."""
-    async with Logs(settings.bootstrap) as logs:
+    async with Logs(settings.brokers) as logs:
         letter = await one(settings, key, logs)
         found = await original(letter, logs)
     for line in described(letter, found):

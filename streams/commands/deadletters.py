@@ -25,6 +25,7 @@ from aiokafka.structs import ConsumerRecord
 from attribution.outputs import DEADLETTERS
 from attribution.parsing import Rejected, parse
 from attribution.semantics import ATTRIBUTION_HORIZON_MS
+from streams.brokers import client_options
 from streams.codec import decode
 from streams.commands.backtest import NotKnown
 from streams.connections import contents_of
@@ -138,9 +139,9 @@ async def _sent_again(
     settings: Settings, reason: str | None, dry_run: bool, as_on_time: bool
 ) -> Counter[str]:
     oldest = _oldest(settings)
-    producer: Any = AIOKafkaProducer(bootstrap_servers=settings.bootstrap, acks="all")
+    producer: Any = AIOKafkaProducer(**client_options(settings.brokers), acks="all")
     found: Counter[str] = Counter()
-    async with Logs(settings.bootstrap) as logs, producer:
+    async with Logs(settings.brokers) as logs, producer:
         for letter in sorted(await read(settings, logs, reason), key=_by_place):
             record, outcome = await original(letter, logs)
             if record is not None:

@@ -16,6 +16,8 @@ from contextlib import AsyncExitStack, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import msgspec
+from pydantic import SecretStr
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
@@ -28,9 +30,10 @@ from streams.commands.comparison import print_differences
 from streams.commands.exporter import collector
 from streams.commands.replay import KINDS, Ends, Record, send
 from streams.commands.simulator import LIKES, Truth, simulate
+from streams.connection_settings import ConnectionSettings
 from streams.connections import reader_of, store_of
 from streams.services import HOST, ServiceError, embedded_kafka, embedded_redis
-from streams.settings import Settings, published, read_settings
+from streams.settings import CONFIG_VARIABLE, Settings, published
 from streams.state.redis_buckets import RedisBuckets
 from streams.state.redis_store import RedisStore
 from streams.state.store import Partition
@@ -76,28 +79,32 @@ async def demo(settings: Settings, wanted: Wanted, running: bool) -> None:
     with ExitStack() as services, tempfile.TemporaryDirectory(prefix="lara-demo-") as directory:
         console.print("[bold]lara demo[/bold]: simulated assistants, real pipeline")
         with services:
-            own = settings if running else services.enter_context(_embedded(Path(directory), console))
+            own = (
+                settings if running else services.enter_context(_embedded(settings, Path(directory), console))
+            )
             name = f"{settings.prefix}-demo-{int(time.time())}"
             own = own.model_copy(update={"prefix": name, "state_prefix": name})
-            await create_topics(own.bootstrap, own.prefix, own.partitions, FOREVER, own.replication)
+            await create_topics(own.brokers, own.prefix, own.partitions, FOREVER, own.replication)
             different = await _show(own, wanted, Path(directory), console)
     if different:
         sys.exit(1)
 
 
 @contextmanager
-def _embedded(directory: Path, console: Console) -> Iterator[Settings]:
+def _embedded(settings: Settings, directory: Path, console: Console) -> Iterator[Settings]:
     """Embedded services, and the settings that name them."""
     started = time.monotonic()
     with embedded_kafka(directory / "kafka") as kafka, embedded_redis(directory / "redis") as state:
         console.print(f"broker and state up after {time.monotonic() - started:.1f} s")
-        yield read_settings(
-            bootstrap=kafka.address,
-            redis_url=f"redis://{HOST}:{state.port}",
-            partitions=4,
-            idempotent_producer=False,  # the embedded broker has no idempotent producer
-            broker_rebalance_timeout_seconds=3.0,  # one worker: nobody to wait for
-        )
+        own = {
+            **{name: field.default for name, field in ConnectionSettings.model_fields.items()},
+            "bootstrap": kafka.address,
+            "redis_url": f"redis://{HOST}:{state.port}",
+            "partitions": 4,
+            "idempotent_producer": False,  # the embedded broker has no idempotent producer
+            "broker_rebalance_timeout_seconds": 3.0,  # one worker: nobody to wait for
+        }
+        yield settings.model_copy(update=own)
 
 
 def make_traffic(wanted: Wanted, now_ms: int) -> Traffic:
@@ -125,7 +132,7 @@ async def _show(settings: Settings, wanted: Wanted, directory: Path, console: Co
         stack.callback(server.shutdown)
         console.print(f"figures for Prometheus: http://{HOST}:{server.server_port}/metrics")
         rate = len(traffic.records) / ((wanted.seconds or DEFAULT_SECONDS) * SENDING_SHARE)
-        sending = asyncio.create_task(send(settings.bootstrap, settings.prefix, traffic.records, rate))
+        sending = asyncio.create_task(send(settings.brokers, settings.prefix, traffic.records, rate))
         stack.callback(sending.cancel)
         await _watch(settings, traffic, reader, sending, (worker, directory / WORKER_LOG), console)
         different = _compare(settings, traffic, reader, console)
@@ -137,18 +144,26 @@ async def _show(settings: Settings, wanted: Wanted, directory: Path, console: Co
 
 async def _start_worker(settings: Settings, directory: Path) -> asyncio.subprocess.Process:
     environment = {
-        f"LARA_{name.upper()}": _as_text(value)
+        f"LARA_{name.upper()}": as_text(value)
         for name, value in settings.model_dump(exclude_defaults=True, exclude={"worker_port"}).items()
     }
-    environment |= {"LARA_WORKER_PORT": "0"}
+    nothing = directory / "lara.toml"  # the worker is told all that holds here, and reads nothing else
+    nothing.touch()
+    environment |= {"LARA_WORKER_PORT": "0", CONFIG_VARIABLE: str(nothing)}
+    others = {name: value for name, value in os.environ.items() if not name.startswith("LARA_")}
     log = (directory / WORKER_LOG).open("wb")
     command = [sys.executable, "-c", "from streams.commands.cli import main; main()", "worker"]
     return await asyncio.create_subprocess_exec(
-        *command, env={**os.environ, **environment}, stdout=log, stderr=log
+        *command, env={**others, **environment}, stdout=log, stderr=log
     )
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """A setting as its variable holds it."""
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    if isinstance(value, dict):
+        return msgspec.json.encode(value).decode()
     return ",".join(value) if isinstance(value, tuple) else str(value)
 
 

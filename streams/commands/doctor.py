@@ -97,7 +97,7 @@ async def of_live(settings: Settings) -> Diagnosis:
 
 async def _kafka(settings: Settings) -> AsyncIterator[Finding]:
     try:
-        existing = await existing_topics(settings.bootstrap, settings.prefix)
+        existing = await existing_topics(settings.brokers, settings.prefix)
     except (KafkaError, OSError) as error:
         do = "Look at Kafka and at LARA_BOOTSTRAP; nothing is known of the topics without it."
         yield found("kafka_out_of_reach", PROBLEM, f"Kafka does not answer: {error}", do)

@@ -38,9 +38,15 @@ def _kept(settings: Fields, least: int, most: int) -> bool:
     return least <= int(settings["retention_days"]) < most
 
 
-def _open_to_all(url: str) -> bool:
-    address = urlsplit(url)
-    return address.scheme == "redis" and not address.password and address.hostname not in LOCAL
+def _open_to_all(settings: Fields) -> bool:
+    address = urlsplit(settings["redis_url"])
+    secret = address.password or settings["redis_password"]
+    return address.scheme == "redis" and not secret and address.hostname not in LOCAL
+
+
+def _sends_password_as_it_is(settings: Fields) -> bool:
+    how = settings["kafka_security_protocol"], settings["kafka_sasl_mechanism"]
+    return how == ("SASL_PLAINTEXT", "PLAIN")
 
 
 def _filled(information: Fields, least: float, most: float) -> bool:
@@ -68,9 +74,12 @@ OF_SETTINGS: Final = (
     Danger("idempotent_producer", WARNING, lambda one: not one["idempotent_producer"],
            "idempotent_producer is off: a retry may repeat outputs and change their order",
            "Turn it on; only the demo's broker cannot do it."),
-    Danger("redis_url", WARNING, lambda one: _open_to_all(one["redis_url"]),
+    Danger("redis_url", WARNING, _open_to_all,
            "redis_url has neither password nor TLS: who reaches the port reads and changes the state",
-           "Use rediss://user:password@host:port, or keep Redis on a private network."),
+           "Use rediss://user@host:port and LARA_REDIS_PASSWORD, or keep Redis on a private network."),
+    Danger("kafka_password", WARNING, _sends_password_as_it_is,
+           "kafka_security_protocol is SASL_PLAINTEXT and the mechanism PLAIN: the password is sent as it is",
+           "Use SASL_SSL, or at least a SCRAM mechanism."),
 )
 OF_REDIS: Final = (
     Danger("redis_version", PROBLEM, lambda one: int(one["redis_version"].split(".")[0]) < OLDEST_REDIS,

@@ -83,7 +83,7 @@ async def rebuild(settings: Settings, into: str | None, publish: bool, follow: b
     own = settings.model_copy(update={"state_prefix": name, "worker_port": 0})
     await _refuse_the_live_state(settings, name)
     stop = asyncio.Event()
-    async with Logs(settings.bootstrap) as logs:
+    async with Logs(settings.brokers) as logs:
         log = await logs.whole(input_topics(settings.prefix).values())
         click.echo(_beginning(name, settings, log), err=True)
         watching = asyncio.create_task(_watch(own, logs, log, None if follow else stop))
@@ -109,7 +109,7 @@ def _publisher(settings: Settings, publish: bool) -> Service:
     if not publish:
         return Unpublished()
     topics = output_topics(settings.prefix)
-    return KafkaPublisher(settings.bootstrap, topics, idempotent=settings.idempotent_producer)
+    return KafkaPublisher(settings.brokers, topics, idempotent=settings.idempotent_producer)
 
 
 def _beginning(name: str, settings: Settings, log: Mapping[Partition, Bounds]) -> str:

@@ -19,6 +19,7 @@ from rich.progress import track
 
 from attribution.events import type_of
 from attribution.parsing import Rejected, parse
+from streams.brokers import Brokers, client_options
 from streams.commands.backtest import lines_of
 from streams.settings import Settings
 from streams.topics import input_topics
@@ -80,10 +81,12 @@ def _shifted(record: Record, shift: int) -> Record:
     return record._replace(value=value, ts=found.ts + shift)
 
 
-async def send(bootstrap: str, prefix: str, records: Iterable[Record], rate: float | None = None) -> Ends:
+async def send(
+    brokers: Brokers | str, prefix: str, records: Iterable[Record], rate: float | None = None
+) -> Ends:
     """Send records; returns where each partition ends. Raises `KafkaError`."""
     topics = input_topics(prefix)
-    producer: Any = AIOKafkaProducer(bootstrap_servers=bootstrap, linger_ms=20, max_batch_size=131_072)
+    producer: Any = AIOKafkaProducer(**client_options(brokers), linger_ms=20, max_batch_size=131_072)
     await producer.start()
     ends: Ends = {}
     waiting: list[Any] = []
@@ -118,5 +121,5 @@ async def replay(settings: Settings, files: Sequence[Path], rebase_to_now: bool,
         records = rebased(records, int(time.time() * 1000))
     console = Console(stderr=True)
     shown = track(records, "sending", console=console, transient=True, disable=not console.is_terminal)
-    ends = await send(settings.bootstrap, settings.prefix, shown, rate)
+    ends = await send(settings.brokers, settings.prefix, shown, rate)
     click.echo(f"sent {len(records):,} records to {len({topic for topic, _ in ends})} topics")

@@ -15,7 +15,7 @@ def retention_ms(settings: Settings) -> int:
 async def create(settings: Settings) -> None:
     """Create what is missing and say what is there."""
     found = await create_topics(
-        settings.bootstrap, settings.prefix, settings.partitions, retention_ms(settings), settings.replication
+        settings.brokers, settings.prefix, settings.partitions, retention_ms(settings), settings.replication
     )
     for name in found.created:
         click.echo(f"created  {name}")

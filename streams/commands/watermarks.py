@@ -50,7 +50,7 @@ async def show(settings: Settings, as_json: bool) -> None:
     """Print where reading stands."""
     store = store_of(settings)
     try:
-        async with Logs(settings.bootstrap) as logs:
+        async with Logs(settings.brokers) as logs:
             found = await standings(settings, store, logs)
     finally:
         await store.close()
@@ -108,7 +108,7 @@ async def set_watermark(
     store = store_of(settings)
     try:
         await store.open()
-        async with Logs(settings.bootstrap) as logs:
+        async with Logs(settings.brokers) as logs:
             bound = await _bound(settings, partition, logs)
             marks = await store.marks([partition])
             mark = lowest(marks).get(partition, bound.start)

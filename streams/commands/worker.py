@@ -15,6 +15,7 @@ from metrics.exporter import serve
 from metrics.health import checks_of
 from metrics.worker_metrics import WorkerMetrics
 from streams.app import EXIT_TEMPORARY, AppSettings, end_process, make_app, run
+from streams.brokers import faust_credentials
 from streams.connections import server_of, store_of
 from streams.logs import start_logging
 from streams.pipeline import StatePipeline
@@ -41,6 +42,7 @@ def app_settings(settings: Settings, data_directory: Path) -> AppSettings:
     """What the Faust app is told."""
     return AppSettings(
         broker_urls=tuple(f"kafka://{one}" for one in settings.bootstrap.split(",")),
+        credentials=faust_credentials(settings.brokers),
         group=settings.state_name,
         topics=input_topics(settings.prefix),
         data_directory=data_directory,
@@ -57,7 +59,7 @@ async def work(settings: Settings) -> None:
     start_logging()
     await _take_over(settings)
     publisher = KafkaPublisher(
-        settings.bootstrap, output_topics(settings.prefix), idempotent=settings.idempotent_producer
+        settings.brokers, output_topics(settings.prefix), idempotent=settings.idempotent_producer
     )
     await operate(settings, publisher)
 

@@ -18,6 +18,7 @@ from aiokafka.structs import ConsumerRecord
 from prometheus_client.parser import text_string_to_metric_families
 from redis import RedisError
 
+from streams.commands.demo import as_text
 from streams.commands.replay import KINDS, Ends, Record, send
 from streams.connections import store_of
 from streams.services import HOST, free_port
@@ -87,7 +88,7 @@ def settings_for(bootstrap: str, redis_url: str, prefix: str) -> Settings:
 
 def environment_of(settings: Settings) -> dict[str, str]:
     changed = settings.model_dump(exclude_defaults=True)
-    return {f"LARA_{name.upper()}": str(value) for name, value in changed.items()}
+    return {f"LARA_{name.upper()}": as_text(value) for name, value in changed.items()}
 
 
 @contextmanager
@@ -151,7 +152,7 @@ class Fleet:
         self.store = store_of(settings)
 
     async def __aenter__(self) -> "Fleet":
-        await create_topics(self.settings.bootstrap, self.settings.prefix, self.settings.partitions, FOREVER)
+        await create_topics(self.settings.brokers, self.settings.prefix, self.settings.partitions, FOREVER)
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -169,7 +170,7 @@ class Fleet:
 
     async def settle(self, records: Iterable[Record]) -> None:
         """Send records and wait until they are counted."""
-        self.ends |= await send(self.settings.bootstrap, self.settings.prefix, records)
+        self.ends |= await send(self.settings.brokers, self.settings.prefix, records)
         await self.until_drained(self.ends)
 
     async def until_shared(self, seconds: float = 60) -> None:

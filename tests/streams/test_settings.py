@@ -89,6 +89,88 @@ def test_settings_are_frozen():
         read_settings().prefix = "other"
 
 
+# --- secrets ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def secret(monkeypatch, tmp_path):
+    """Writes a file into the folder that LARA_SECRETS names."""
+    folder = tmp_path / "secrets"
+    folder.mkdir()
+    monkeypatch.setenv("LARA_SECRETS", str(folder))
+    return lambda name, text: (folder / name).write_text(text)
+
+
+def test_a_secret_is_read_from_its_file_and_the_environment_outranks_it(monkeypatch, secret, toml):
+    """The line's end is no part of it; the file of settings comes last; other files are others' business."""
+    toml('redis_password = "of-the-file"\n')
+    secret("LARA_REDIS_PASSWORD", "p@ss/word\n")
+    secret("ca.crt", "")
+    assert read_settings(redis_url="redis://lara@h:1/2").redis_address == "redis://lara:p%40ss%2Fword@h:1/2"
+    monkeypatch.setenv("LARA_REDIS_PASSWORD", "nearer")
+    assert read_settings(redis_url="unix://lara@/run/x").redis_address == "unix://lara:nearer@/run/x"
+
+
+@pytest.mark.parametrize("name", ["LARA_REDIS_PASSWD", "LARA_"])
+def test_a_file_that_is_no_setting_is_refused(secret, name):
+    """A misspelt secret must not be silently ignored."""
+    secret(name, "x")
+    assert name in complaint()
+
+
+def test_a_folder_of_secrets_that_is_not_there_is_a_mistake(monkeypatch):
+    """As a file of settings is."""
+    monkeypatch.setenv("LARA_SECRETS", "/nowhere")
+    assert "/nowhere" in complaint()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"redis_url": "http://lara:geheim@h"},
+        {"redis_url": "redis://lara:geheim@h", "redis_password": "geheim"},
+        {"redis_password": ["geheim"]},
+        {"kafka_sasl_password": "geheim"},
+        {"kafka_sasl_password": ["geheim"]},
+    ],
+)
+def test_a_secret_that_is_refused_is_not_shown(given):
+    """Neither in the sentence, nor in the text of settings that are right."""
+    with pytest.raises(SettingsError) as raised:
+        read_settings(**given)
+    assert "geheim" not in str(raised.value) and "\n" not in str(raised.value)
+    assert "geheim" not in repr(read_settings(redis_url="redis://lara:geheim@h"))
+
+
+SASL = {"kafka_security_protocol": "SASL_SSL", "kafka_sasl_username": "u", "kafka_sasl_password": "p"}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({**SASL, "kafka_sasl_password": None}, "`kafka_sasl_password` is needed"),
+        ({**SASL, "kafka_sasl_username": None}, "`kafka_sasl_username` is needed"),
+        ({**SASL, "kafka_security_protocol": "SSL"}, "`kafka_sasl_username` is not used"),
+        ({"kafka_ssl_cafile": __file__}, "`kafka_ssl_cafile` is not used"),
+        ({"kafka_ssl_certfile": __file__, "kafka_ssl_keyfile": __file__}, "`kafka_ssl_certfile` is not used"),
+        ({**SASL, "kafka_ssl_certfile": __file__}, "go together"),
+        ({**SASL, "kafka_ssl_cafile": "/nowhere.pem"}, "kafka_ssl_cafile"),
+        ({**SASL, "kafka_sasl_mechanism": "GSSAPI"}, "kafka_sasl_mechanism"),
+    ],
+)
+def test_security_that_does_not_fit_together_is_told(given, told):
+    """A password that would not be sent must not look as if it were."""
+    with pytest.raises(SettingsError, match=told):
+        read_settings(**given)
+
+
+def test_brokers_are_told_what_the_settings_say():
+    """With the password in clear, for the clients alone."""
+    found = read_settings(bootstrap="a:1", **SASL, kafka_ssl_cafile=__file__).brokers
+    assert (found.bootstrap, found.protocol, found.username, found.password) == ("a:1", "SASL_SSL", "u", "p")
+    assert str(found.cafile) == __file__
+
+
 # --- mistakes ---------------------------------------------------------------------------------------
 
 

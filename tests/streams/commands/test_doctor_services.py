@@ -18,6 +18,11 @@ SAFE_REDIS = {
     "maxmemory_human": "1000B",
     "used_memory_human": "100B",
 }
+SASL = {
+    "kafka_security_protocol": "SASL_PLAINTEXT",
+    "kafka_sasl_username": "lara",
+    "kafka_sasl_password": "secret",
+}
 SAFE = {"replication": 3}
 
 
@@ -84,6 +89,10 @@ def test_how_often_redis_writes_is_judged(appendfsync, expected):
         ({"redis_url": "redis://state.example:6379"}, {"redis_url": WARNING}),
         ({"redis_url": "redis://user:secret@state.example:6379"}, {}),
         ({"redis_url": "rediss://state.example:6379"}, {}),
+        ({"redis_url": "redis://state.example:6379", "redis_password": "secret"}, {}),
+        ({**SASL, "kafka_sasl_mechanism": "PLAIN"}, {"kafka_password": WARNING}),
+        (SASL, {}),
+        ({**SASL, "kafka_sasl_mechanism": "PLAIN", "kafka_security_protocol": "SASL_SSL"}, {}),
         ({"redis_url": "redis://localhost"}, {}),
         ({"redis_url": "unix:///run/redis.sock"}, {}),
     ],
