@@ -140,9 +140,13 @@ def of_action(identity: str, entity: Entity, semantics: Semantics) -> list[Outpu
 
 
 def _is_withdrawn(entity: Entity) -> bool:
-    """Was it an action once, and is none now: no placing any more, or, by an earlier record, a mere show?"""
+    """Was it an action once, and is none now: no placing any more, or, by an earlier record, a mere show?
+
+    One that was told of its request before its record came was none yet.
+    """
     if entity.standing is None:
-        return bool(entity.said or entity.version) and not any(entity.heard("decision"))
+        once = "request_excluded" not in entity.said and bool(entity.said or entity.version)
+        return once and not any(entity.heard("decision"))
     shown = cast(Action, entity.standing).action == actions.SHOW
     return shown and any(cast(Action, record).action != actions.SHOW for record in entity.own[1:])
 

@@ -75,7 +75,7 @@ class StatePipeline:
         self.progress = Progress(metrics, clock)
         self._points = ResumePoints(store, metrics)
         self._term: Term | None = None
-        self._in_vain: frozenset[str] = frozenset()  # published, but not yet known to be kept
+        self._in_vain: Mapping[str, int] = {}  # key → version: published, but not yet known to be kept
         self._waiting: list[Fetched] = []
         self._turn = asyncio.Lock()
 
@@ -106,7 +106,7 @@ class StatePipeline:
         await self._patiently(lambda: say_again(self._store, self._in_vain, term))
         if again or self._in_vain:
             log.warning("outputs of lost state are said again", keys=again + len(self._in_vain))
-        self._in_vain = frozenset()
+        self._in_vain = {}
         self._term = term
         return term
 
@@ -163,7 +163,8 @@ class StatePipeline:
             for due, found in outputs.items()
             for one in letters_of(found, settled.due[due], due.correction)
         ]
-        self._in_vain = frozenset(due.key for due in settled.due if due.key.startswith(SPOKEN))
+        published = {due: entity.version for due, entity in settled.due.items()}
+        self._in_vain = {due.key: at for due, at in published.items() if due.key.startswith(SPOKEN)}
         await self._timed("publish", lambda: self._publisher.publish([*decoded.letters, *letters]))
         marks = {fetched.source: fetched.next_position for fetched in batches}
         watermarks = {Partition(*partition): at for partition, at in marks.items()}
@@ -171,9 +172,8 @@ class StatePipeline:
         fresh = {kind: (newest, commit) for kind, newest in decoded.newest.items()}
         logs = self._points.logs_of(watermarks)
         await self._timed("advance", lambda: self._store.advance(watermarks, term, fresh, logs))
-        self._in_vain = frozenset()
+        self._in_vain = {}
         self._points.raised(marks)
-        published = {due: entity.version for due, entity in settled.due.items()}
         await self._patiently(lambda: self._store.clear(published))
         self._count(batches, decoded, settled)
         for delay in evidence_delays(record for found in outputs.values() for _, _, record in found):

@@ -44,14 +44,35 @@ class Letter(NamedTuple):
     value: bytes
 
 
+class Said(NamedTuple):
+    """What was published once: the output's topic by its short name, the key and the version."""
+
+    topic: str
+    key: str
+    version: int
+
+
+class _Versioned(msgspec.Struct):
+    version: int = 0
+
+
+def said(letter: Letter) -> Said:
+    """Which version of what a letter holds; of one that somebody else wrote, version 0."""
+    try:
+        version = msgspec.json.decode(letter.value, type=_Versioned).version
+    except msgspec.MsgspecError:
+        version = 0
+    return Said(letter.topic, letter.key.decode(), version)
+
+
 class Publisher(Protocol):
     """Whatever can send letters."""
 
     async def publish(self, letters: Sequence[Letter]) -> None:
         """Send and wait until all are acknowledged. Raises `aiokafka.errors.KafkaError`."""
 
-    def since(self, ms: int) -> AsyncIterator[tuple[str, str]]:
-        """Short topic and key of every letter published at or after a time. Raises `KafkaError`."""
+    def since(self, ms: int) -> AsyncIterator[Said]:
+        """Every letter published at or after a time. Raises `KafkaError`."""
 
 
 class KafkaPublisher:
@@ -82,13 +103,13 @@ class KafkaPublisher:
         for acknowledgement in sent:
             await acknowledgement
 
-    async def since(self, ms: int) -> AsyncIterator[tuple[str, str]]:
+    async def since(self, ms: int) -> AsyncIterator[Said]:
         """As `Publisher.since`, by the timestamps that the producers gave."""
         names = {topic: short for short, topic in self._topics.items()}
         async with Logs(self._brokers) as logs:
             stretches = await logs.since(await logs.partitions(names), ms)
             async for record in logs.records(stretches):
-                yield names[record.topic], (record.key or b"").decode()
+                yield said(Letter(names[record.topic], record.key or b"", record.value or b"{}"))
 
     async def stop(self) -> None:
         """Send what is on its way and disconnect."""

@@ -3,7 +3,8 @@
 Theory. A server that restarts may lose its last writes, after outputs made from them were published. Read
 again, the same records need not pass through the same states: what was published in between may stay the
 newest of its key, and be wrong. So every key published since the state's last surviving commit is given a
-new version, above all that were lost, and its output is due again.
+new version, above the floor and above all that were published, and its output is due again. (The floor alone
+is above them only if the clock is: another worker's may have been ahead.)
 
 Rules:
 - The need is noted in the state when its floor rises, and taken back when all has been said again: a worker
@@ -11,7 +12,7 @@ Rules:
 - An action that is not there any more is said to be withdrawn. A retrieval comes again with its record.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from attribution.engine import Write
@@ -32,25 +33,25 @@ async def say_again_since_loss(store: Store, publisher: Publisher, term: Term) -
     since = await store.unsaid()
     if since is None:
         return 0
-    keys = {
-        key_of(KINDS[topic], key)
-        async for topic, key in publisher.since(max(0, since - SKEW_MS))
-        if topic in KINDS
-    }
-    await say_again(store, keys, term)
+    versions: dict[str, int] = {}
+    async for topic, name, version in publisher.since(max(0, since - SKEW_MS)):
+        if topic in KINDS:
+            key = key_of(KINDS[topic], name)
+            versions[key] = max(version, versions.get(key, 0))
+    await say_again(store, versions, term)
     await store.said(term)
-    return len(keys)
+    return len(versions)
 
 
-async def say_again(store: Store, keys: Collection[str], term: Term) -> None:
-    """Give these entities a new version, and make their outputs due. Raises `Refused`."""
-    waiting = sorted(keys)
+async def say_again(store: Store, versions: Mapping[str, int], term: Term) -> None:
+    """Give these entities a version above the published one, and make their outputs due. Raises `Refused`."""
+    waiting = sorted(versions)
     while waiting:
         page, waiting = waiting[:PAGE], waiting[PAGE:]
         known = await store.load(page)
         writes = []
         for key in page:
             entity = known.get(key, NOBODY)
-            version = max(entity.version + 1, term.floor(key))
+            version = max(entity.version + 1, versions[key] + 1, term.floor(key))
             writes.append(Write(key, entity.version, entity._replace(version=version), {}, due=True))
         waiting += await store.save(writes, term, SWEPT_NEXT)

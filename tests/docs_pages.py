@@ -28,6 +28,7 @@ from tests import similar_queries, worked_example
 from tests.docs_markdown import code, sentence, table
 from tests.docs_printed import PRINTED, ROOT, console
 from tests.docs_topics import topics_markdown
+from tests.faults import page as faults
 
 CONTRACT: Final = ROOT / "docs/contract"
 WIDTH: Final = 100  # of help texts
@@ -154,6 +155,9 @@ SECTIONS: Final[Mapping[str, Callable[[], str]]] = {
     "similar": similar_queries_markdown,
     "measures": measures_markdown,
     "published": set_figures_markdown,
+    "seeds": faults.seeds_markdown,
+    "exercised": faults.exercised_markdown,
+    "mutations": faults.mutations_markdown,
     **worked_example.sections(console),
     **PRINTED,
 }

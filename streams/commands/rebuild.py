@@ -22,7 +22,7 @@ from streams.app import end_process
 from streams.commands.worker import Service, operate
 from streams.connections import server_of, store_of
 from streams.pipeline import TRANSIENT
-from streams.publisher import KafkaPublisher, Letter
+from streams.publisher import KafkaPublisher, Letter, Said
 from streams.resume import Bounds
 from streams.settings import Settings
 from streams.state.live import live_state
@@ -43,9 +43,9 @@ class Unpublished:
     async def publish(self, letters: Sequence[Letter]) -> None:
         """Nothing is sent."""
 
-    async def since(self, ms: int) -> AsyncIterator[tuple[str, str]]:
+    async def since(self, ms: int) -> AsyncIterator[Said]:
         """Nothing was."""
-        nothing: tuple[tuple[str, str], ...] = ()
+        nothing: tuple[Said, ...] = ()
         for one in nothing:
             yield one
 

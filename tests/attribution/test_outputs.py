@@ -78,6 +78,12 @@ def test_an_action_that_is_none_any_more_is_withdrawn():
     assert of_action("x", NOBODY, DEFAULT) == []
 
 
+def test_an_action_whose_record_has_yet_to_come_is_not_withdrawn():
+    """Its request told it already that it is excluded; nothing was ever said of it."""
+    told = entity(request_excluded=[("request:q1", "action:x", Excluded())])
+    assert of_action("x", told._replace(version=7), DEFAULT) == []
+
+
 def test_an_action_of_lost_state_is_withdrawn():
     """It was given a version, and nothing is known of it any more."""
     (output,) = of_action("x", NOBODY._replace(version=7), DEFAULT)

@@ -22,8 +22,9 @@ class Logs:
             for number in range(plan.partitions)
         }
         self._sizes = cycle(plan.sizes)
-        self._waves = sorted({one.wave for one in plan.sent}, reverse=True)
-        self._wave = self._waves.pop() if self._waves else 0
+        self._waves = sorted({one.wave for one in plan.sent})
+        self.wave = 0  # how many waves were sent after the first
+        self._ends = self._now()
 
     @property
     def partitions(self) -> Sequence[TopicPartition]:
@@ -31,14 +32,19 @@ class Logs:
 
     def next_wave(self) -> bool:
         """Send what comes next; False if all is sent."""
-        if not self._waves:
+        if self.wave + 1 >= len(self._waves):
             return False
-        self._wave = self._waves.pop()
+        self.wave += 1
+        self._ends = self._now()
         return True
 
     def end(self, partition: TopicPartition) -> int:
         """Behind the last offset that was sent so far."""
-        return sum(one.wave <= self._wave for one in self._logs[partition])
+        return self._ends[partition]
+
+    def _now(self) -> dict[TopicPartition, int]:
+        sent = set(self._waves[: self.wave + 1])
+        return {partition: sum(one.wave in sent for one in log) for partition, log in self._logs.items()}
 
     def fetch(self, partition: TopicPartition, position: int) -> Fetched:
         """The next batch from a position, as large as it is this fetch's turn."""
@@ -52,11 +58,11 @@ class Logs:
         return fetched.next_position == len(self._logs[fetched.source])
 
     def decoded(self) -> Decoded:
-        """All records there are, as the pipeline reads them."""
+        """All records that were sent so far, as the pipeline reads them."""
         records = (
             _record(partition, offset, one)
             for partition, log in self._logs.items()
-            for offset, one in enumerate(log)
+            for offset, one in enumerate(log[: self._ends[partition]])
             if not one.hole
         )
         return decode(records, with_payload=False)

@@ -8,6 +8,7 @@ import contextlib
 import copy
 import os
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +17,7 @@ from redis import Redis
 
 from attribution.semantics import Semantics
 from metrics.buckets import CounterReader, Counters, Span
+from metrics.windows import DEFAULT_HORIZON_MINUTES, LIVE, SETTLED, WINDOWS, end_minute, slice_of
 from streams.services import HOST, Service, redis
 from streams.state.keys import Keys
 from streams.state.memory import MemoryStore, State
@@ -26,7 +28,13 @@ from tests.faults.loop import run_at_once
 from tests.properties.strategies import BASE, DAY, MINUTE
 
 SHARDS = 8
-AS_OFS = (BASE + 7 * MINUTE, BASE + 31 * MINUTE, BASE + DAY, BASE + 31 * DAY)
+ENDLESS = frozenset({"meta", "total", "watermarks", "logs"})  # what stays for ever
+SPANS = tuple(  # of every window as of some times: equal sums are equal figures
+    span
+    for as_of in (BASE + 7 * MINUTE, BASE + 31 * MINUTE, BASE + DAY, BASE + 31 * DAY)
+    for window, cohort in product(WINDOWS, (LIVE, SETTLED))
+    for span in slice_of(window, cohort, end_minute(as_of), DEFAULT_HORIZON_MINUTES)
+)
 Places = Iterable[tuple[int, int]]  # (shard, minute)
 
 
@@ -34,8 +42,8 @@ class Server(Protocol):
     """What a run needs of whatever holds the state."""
 
     @property
-    def as_ofs(self) -> Sequence[int]:
-        """Times of which figures are asked at the end, where the reader is more than a sum of minutes."""
+    def spans(self) -> Sequence[Span]:
+        """What is asked for beside single minutes, where the reader is more than their sum."""
 
     def store(self, semantics: Semantics, clock: Callable[[], float]) -> Store:
         """A connection of its own."""
@@ -55,6 +63,9 @@ class Server(Protocol):
     def days(self, days: int) -> None:
         """So much time goes by for what has a time to live."""
 
+    def endless(self) -> str:
+        """What should end some day, and does not."""
+
     def counters(self, places: Places) -> Iterator[tuple[int, Counters]]:
         """(minute, counters) of these buckets."""
 
@@ -65,7 +76,7 @@ class Server(Protocol):
 class Twin:
     """The state in memory."""
 
-    as_ofs: Sequence[int] = ()
+    spans: Sequence[Span] = ()
 
     def __init__(self) -> None:
         self.state = State(SHARDS)
@@ -89,6 +100,9 @@ class Twin:
 
     def days(self, days: int) -> None: ...
 
+    def endless(self) -> str:
+        return ""
+
     def counters(self, places: Places) -> Iterator[tuple[int, Counters]]:
         for shard, minute in places:
             yield minute, self.state.shards[shard].buckets.sums([Span(minute, minute + 1)])[0]
@@ -103,7 +117,7 @@ class RealRedis:
     The log is written before the answer is sent, so its length after an effect is the point after that effect.
     """
 
-    as_ofs: Sequence[int] = AS_OFS
+    spans: Sequence[Span] = SPANS
 
     def __init__(self, directory: Path) -> None:
         # Without a sync under way a write is never put off; a killed process loses nothing that it wrote.
@@ -157,10 +171,24 @@ class RealRedis:
         self._service.start()
 
     def days(self, days: int) -> None:
-        for key in self._client.scan_iter(count=1000):
-            left = self._client.ttl(key)
+        pipeline = self._client.pipeline(transaction=False)
+        for name, left in self._lives().items():
             if left >= 0:  # one whose time is up is gone
-                self._client.expire(key, left - days * DAY_SECONDS)
+                pipeline.expire(name, left - days * DAY_SECONDS)
+        pipeline.execute()
+
+    def endless(self) -> str:
+        lives = self._lives().items()
+        found = [name for name, left in lives if left < 0 and name.split(":")[2] not in ENDLESS]
+        return f"without a time to live: {', '.join(found)}" if found else ""
+
+    def _lives(self) -> dict[str, int]:
+        """Every key, and how many seconds it still lives; below 0: without end."""
+        names = list(self._client.scan_iter(count=1000))
+        pipeline = self._client.pipeline(transaction=False)
+        for name in names:
+            pipeline.ttl(name)
+        return dict(zip(names, pipeline.execute(), strict=True))
 
     def counters(self, places: Places) -> Iterator[tuple[int, Counters]]:
         wanted = list(places)

@@ -16,7 +16,7 @@ from attribution.entities import Entity
 from attribution.semantics import Semantics
 from metrics.worker_metrics import WorkerMetrics
 from streams.pipeline import StatePipeline
-from streams.publisher import Letter
+from streams.publisher import Letter, Said, said
 from streams.resume import Bounds
 from streams.state.store import NO_LOGS, NOTHING_FRESH, Due, Fresh, Logs, Partition, Store, Term, shard_of
 from streams.transport import Fetched
@@ -38,12 +38,12 @@ class Call:
         self.ready: Callable[[], bool] = lambda: True
 
     def __str__(self) -> str:
-        return f"{self.worker.name} {self.name}"
+        return f"{self.worker.name} {self.name}{'' if self.done else ' (on its way)'}"
 
-    def on_its_way(self, step: int) -> "Call":
-        """The same, done at that step, with nobody to hear its answer."""
-        other = Call(self.worker, "on its way", f"{self.name} (on its way)", self.effect)
-        other.done, other.not_before, other.places = None, step, self.places
+    def unheard(self, not_before: int = 0) -> "Call":
+        """The same, to be done from a step on, with nobody to hear its answer."""
+        other = Call(self.worker, "on its way", self.name, self.effect)
+        other.done, other.not_before, other.places = None, not_before, self.places
         return other
 
 
@@ -147,11 +147,11 @@ class Worker:
 
         await self.call("publish", publish)
 
-    async def since(self, ms: int) -> AsyncIterator[tuple[str, str]]:
+    async def since(self, ms: int) -> AsyncIterator[Said]:
         """As `Publisher.since`: all that was ever published."""
 
-        async def look() -> list[tuple[str, str]]:
-            return [(one.topic, one.key.decode()) for one in self._outside.letters]
+        async def look() -> list[Said]:
+            return [said(one) for one in self._outside.letters]
 
         for found in await self.call("since", look):
             yield found

@@ -18,7 +18,7 @@ from redis import OutOfMemoryError
 from metrics.worker_metrics import WorkerMetrics
 from streams import pipeline as module
 from streams.pipeline import StatePipeline
-from streams.publisher import Letter
+from streams.publisher import Letter, said
 from streams.resume import Bounds
 from streams.state.memory import MemoryStore, State
 from streams.state.store import Partition
@@ -67,7 +67,7 @@ class Recorder:
 
     async def since(self, ms: int):
         for letter in self.letters:
-            yield letter.topic, letter.key.decode()
+            yield said(letter)
 
     @property
     def letters(self) -> list[Letter]:

@@ -8,7 +8,7 @@ from attribution.engine import outputs_of
 from attribution.outputs import Attribution, Outcome
 from attribution.parsing import Rejected
 from attribution.statements import Decision
-from streams.publisher import dead_letter, evidence_delays, letters_of
+from streams.publisher import Letter, Said, dead_letter, evidence_delays, letters_of, said
 from tests.building import DEFAULT, at, entity, retrieval, user
 
 
@@ -88,3 +88,11 @@ def attribution(*retrieval_ids, seconds):
 def test_a_delay_is_seen_where_action_and_retrieval_are_announced_together(records, delays):
     """From the retrieval to the action credited to it, in seconds."""
     assert evidence_delays(iter(records)) == delays
+
+
+@pytest.mark.parametrize(
+    ("value", "version"), [(b'{"version":7,"x":1}', 7), (b"{}", 0), (b"", 0), (b'{"version":"7"}', 0)]
+)
+def test_the_version_of_what_was_published_is_read_back(value, version):
+    """What somebody else wrote into the topic has none, and stops nobody."""
+    assert said(Letter("outcomes", b"r1", value)) == Said("outcomes", "r1", version)
