@@ -134,6 +134,7 @@ OUTPUT_FIELDS: Final[Mapping[str, str]] = {
     "digest": "Digest of the event that lost its identity, in hexadecimal digits.",
     "standing_digest": "Digest of the event that stands, in hexadecimal digits.",
     "event_id": "The `event_id` of the event that lost its identity.",
+    "left_out": "The largest fields, left out since Kafka takes no record so long; absent if it is whole.",
     "replaces": "What this record corrects, if its decision changed: tells of arrival, and is in no figure.",
     "said": "By field: what the record before said where this one differs.",
     "because": "What newly reached the action or retrieval, at most 5.",

@@ -40,6 +40,7 @@ class Attribution(Struct, frozen=True, kw_only=True, omit_defaults=True):
     consumed_asset_id: str | None = None
     version: int = 0
     replaces: Correction | None = None
+    left_out: tuple[str, ...] = ()
 
 
 class Withdrawn(Struct, frozen=True, kw_only=True):
@@ -91,6 +92,7 @@ class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     credits: tuple[Credit, ...] = ()
     version: int = 0
     replaces: Correction | None = None
+    left_out: tuple[str, ...] = ()
 
 
 class Reused(Struct, frozen=True, kw_only=True, omit_defaults=True):

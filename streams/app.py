@@ -50,7 +50,7 @@ class AppSettings:
     data_directory: Path
     credentials: Any = None  # of Faust; None: the brokers ask for nothing
     max_records: int = 2000
-    max_partition_bytes: int = 4 * 2**20
+    max_partition_bytes: int = 2**20
     session_timeout_seconds: float = 30.0
     heartbeat_interval_seconds: float = 3.0
     rebalance_timeout_seconds: float = 45.0

@@ -3,11 +3,13 @@
 Rules:
 - Every record is JSON, has a key and a `version`; the newest version of a key is the truth.
 - A dead letter never carries the value it is about, unless `deadletter_payloads` is on.
+- No record is longer than `LARGEST_BYTES`: one that nobody takes would be sent for ever. Its largest fields
+  are left out, and named in `left_out`. A dead letter without its value still says where that lies.
 """
 
 import hashlib
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 from aiokafka import AIOKafkaProducer
@@ -20,6 +22,8 @@ from attribution.outputs import DEADLETTERS, Attribution, Outcome, Output, Recor
 from attribution.parsing import Rejected
 from streams.brokers import Brokers, client_options
 from streams.topic_logs import Logs
+
+LARGEST_BYTES: Final = 1_000_000  # brokers and producers take 1 MiB by default, with key and headers
 
 
 class Rejection(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,7 +125,7 @@ def letters_of(
 ) -> list[Letter]:
     """An entity's outputs with its version, and with what they correct."""
     return [
-        Letter(topic, key.encode(), msgspec.json.encode(_versioned(record, entity.version, correction)))
+        Letter(topic, key.encode(), _fitting(_versioned(record, entity.version, correction)))
         for topic, key, record in outputs
     ]
 
@@ -130,6 +134,28 @@ def _versioned(record: Record, version: int, correction: Correction | None) -> R
     if isinstance(record, Reused):
         return msgspec.structs.replace(record, version=version)
     return msgspec.structs.replace(record, version=version, replaces=correction)
+
+
+def _fitting(record: Record) -> bytes:
+    """The record as JSON, without its largest fields if it is too long."""
+    value = msgspec.json.encode(record)
+    while len(value) > LARGEST_BYTES and isinstance(record, Attribution | Outcome):
+        record = _without_the_largest(record)
+        value = msgspec.json.encode(record)
+    return value
+
+
+def _without_the_largest(record: Attribution | Outcome) -> Attribution | Outcome:
+    fields = [one for one in msgspec.structs.fields(record) if one.name not in record.left_out]
+    largest = max(fields, key=lambda one: len(msgspec.json.encode(getattr(record, one.name))))
+    left_out = (*record.left_out, largest.name)
+    return msgspec.structs.replace(record, **{largest.name: _empty(largest), "left_out": left_out})
+
+
+def _empty(field: msgspec.structs.FieldInfo) -> Any:
+    if field.required:  # ids are short: it is a text
+        return ""
+    return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
 
 def evidence_delays(records: Iterable[object]) -> list[float]:
@@ -160,6 +186,10 @@ def dead_letter(record: ConsumerRecord[Any, Any], rejected: Rejected, with_paylo
         partition=record.partition,
         offset=record.offset,
         sha256=sha256,
-        value=value.decode("utf-8", "backslashreplace") if with_payload else msgspec.UNSET,
     )
-    return Letter(DEADLETTERS, sha256.encode(), msgspec.json.encode(body))
+    letter = Letter(DEADLETTERS, sha256.encode(), msgspec.json.encode(body))
+    if not with_payload:
+        return letter
+    whole = msgspec.structs.replace(body, value=value.decode("utf-8", "backslashreplace"))
+    encoded = msgspec.json.encode(whole)
+    return letter._replace(value=encoded) if len(encoded) <= LARGEST_BYTES else letter

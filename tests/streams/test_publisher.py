@@ -1,5 +1,7 @@
 """What leaves lara: keys, versions, and how long evidence took."""
 
+import dataclasses
+
 import msgspec
 import pytest
 from aiokafka.structs import ConsumerRecord
@@ -8,7 +10,7 @@ from attribution.engine import outputs_of
 from attribution.outputs import Attribution, Outcome
 from attribution.parsing import Rejected
 from attribution.statements import Decision
-from streams.publisher import Letter, Said, dead_letter, evidence_delays, letters_of, said
+from streams.publisher import LARGEST_BYTES, Letter, Said, dead_letter, evidence_delays, letters_of, said
 from tests.building import DEFAULT, at, entity, retrieval, user
 
 
@@ -60,6 +62,31 @@ def test_a_dead_letter_says_what_was_wrong_and_where_it_lay():
         "offset": 99, "sha256": found["sha256"], "version": 0,
     }  # fmt: skip
     assert body(dead_letter(RECORD, Rejected("not_json", "bad"), with_payload=True))["value"] == "\\xff{"
+
+
+def test_a_dead_letter_too_long_for_kafka_goes_without_the_value():
+    """Nobody would ever take it, and the partition would stand still; it says where the value lies."""
+    large = dataclasses.replace(RECORD, value=b"\xff" * 300_000)
+    letter = dead_letter(large, Rejected("not_json", "bad"), with_payload=True)
+    assert "value" not in body(letter)
+    assert body(letter)["offset"] == 99
+
+
+@pytest.mark.parametrize(
+    ("key", "event", "left_out"),
+    [
+        ("retrieval:r1", retrieval(query="q" * 1_000_000), ["query"]),
+        ("retrieval:r1", retrieval(returned=["a" * 256] * 3_900, query="q" * 20_000), ["returned_asset_ids"]),
+        ("action:x", user("v" * 1_000_000, event_id="x"), ["action"]),
+    ],
+    ids=["query", "list", "verb"],
+)
+def test_an_output_too_long_for_kafka_goes_without_its_largest_fields(key, event, left_out):
+    """And names them, so that nobody takes what is missing for what is not there."""
+    told = entity(event, decision=[(key, "x", Decision("none"))] if key == "action:x" else [])
+    (letter,) = letters(key, told)
+    assert len(letter.value) < LARGEST_BYTES
+    assert body(letter)["left_out"] == left_out
 
 
 def attribution(*retrieval_ids, seconds):
