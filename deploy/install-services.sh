@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# See to it that the servers which the tests start are here: Java and Maven, Redis, and Apache Kafka's jars.
+# See to it that the servers which the tests start are here: Java and Maven, Redis, Prometheus and Alertmanager with
+# their tools, and Apache Kafka's jars.
 #
 # With the argument `image` also to what builds the image in the long proof: buildah and mmdebstrap (Debian only).
 #
@@ -8,8 +9,9 @@
 set -euo pipefail
 
 readonly oldest_java=17 oldest_redis=7
-readonly packages=(openjdk-17-jre-headless maven redis-server)
+readonly packages=(openjdk-17-jre-headless maven redis-server prometheus prometheus-alertmanager)
 readonly image_packages=(buildah mmdebstrap)
+readonly monitoring=(prometheus promtool prometheus-alertmanager amtool)
 kafka="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/kafka"
 readonly kafka
 
@@ -29,6 +31,9 @@ missing() {
     too_old java "$(java_version || true)" "$oldest_java"
     too_old redis-server "$(redis_version || true)" "$oldest_redis"
     command -v mvn >/dev/null || echo "missing: mvn (Apache Maven, any version)"
+    for program in "${monitoring[@]}"; do
+        command -v "$program" >/dev/null || echo "missing: $program (of Prometheus 2.42, Alertmanager 0.25, or newer)"
+    done
 }
 
 may_install() { [[ "$(id -u)" == 0 && -e /etc/debian_version ]] && command -v apt-get >/dev/null; }
@@ -43,7 +48,7 @@ install() {
 explain() {
     echo "$1" >&2
     echo "Debian, Ubuntu:  sudo apt-get install ${packages[*]}" >&2
-    echo "macOS:           brew install openjdk maven redis" >&2
+    echo "macOS:           brew install openjdk maven redis prometheus alertmanager" >&2
 }
 
 # Into a folder aside first, so that a fetch cut short never looks like a whole one, nor old jars like new ones.
@@ -73,4 +78,4 @@ if [[ "${1:-}" == image ]] && ! { command -v buildah && command -v mmdebstrap; }
     may_install || { echo "missing: ${image_packages[*]}; the image is proved as root on Debian" >&2; exit 1; }
     install "${image_packages[@]}"
 fi
-echo "services: java $(java_version), redis-server $(redis_version), $(basename "$kafka"/target/dependency/kafka_*.jar)"
+echo "services: java $(java_version), redis-server $(redis_version), prometheus, alertmanager, $(basename "$kafka"/target/dependency/kafka_*.jar)"

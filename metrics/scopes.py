@@ -47,6 +47,10 @@ HOUR_AND_DAY: Final = Exported(ALERT_AND_DAY)
 REPORTED_ONLY: Final = Exported(())
 WITH_BOUNDS: Final = TAKEN_AWAY._replace(bounds=ALERT_AND_DAY)
 DAY_WITH_BOUNDS: Final = Exported(("24h",), bounds=("24h",))
+# What rests on labels, which are few and late: an alert reads the day, and whether six hours still say so.
+QUARTER_AND_DAY: Final = Exported(("6h", "24h"))
+QUARTER_AND_DAY_WITH_BOUNDS: Final = QUARTER_AND_DAY._replace(bounds=("6h", "24h"))
+NOW_HOUR_AND_DAY: Final = Exported(("5m", *ALERT_AND_DAY))
 
 N: Final = of("retrievals")
 POSITIVE: Final = of("retrievals_positive|{definition}")

@@ -5,6 +5,7 @@ Rules:
 - Dispositions sum to the records read. A type that is not one of the contract's is `unknown`: what a producer
   writes never becomes a label.
 - Labels with a known vocabulary are there with 0 from the start, so that a first increase is seen as one.
+- An exemplar names one retrieval behind a number. It is off unless asked for: an id is then in the metrics.
 """
 
 from itertools import product
@@ -47,11 +48,16 @@ STAGE_BUCKETS_SECONDS: Final = (
 # there when its retrieval entered the settled cohort.
 DELAY_BUCKETS_SECONDS: Final = (1, 5, 15, 60, 300, 900, 1800, 3600, 21_600, 86_400, 604_800, 2_592_000)
 
+EXEMPLAR: Final = "retrieval_id"
+# OpenMetrics allows 128 characters for the labels of an exemplar, name and value together.
+EXEMPLAR_ID_CHARACTERS: Final = 128 - len(EXEMPLAR)
+
 
 class WorkerMetrics:
     """The counters, gauges and histograms of one worker."""
 
-    def __init__(self) -> None:
+    def __init__(self, exemplars: bool = False) -> None:
+        self._exemplars = exemplars
         self.registry = CollectorRegistry()
         self.events = self._counter(
             "lara_events_total", "Records read, by type and by what became of them.", "type", "disposition"
@@ -115,6 +121,11 @@ class WorkerMetrics:
             raise ValueError(f"{disposition!r} is no disposition")
         known = event_type if event_type in EVENT_TYPES else UNKNOWN
         self.events.labels(known, disposition).inc(amount)
+
+    def observe_delay(self, seconds: float, retrieval_id: str) -> None:
+        """One action was credited to a retrieval, so long after it; a longer id is no exemplar."""
+        shown = self._exemplars and len(retrieval_id) <= EXEMPLAR_ID_CHARACTERS
+        self.evidence_delay_seconds.observe(seconds, {EXEMPLAR: retrieval_id} if shown else None)
 
     def _start_at_zero(self) -> None:
         for event_type, disposition in product((*EVENT_TYPES, UNKNOWN), DISPOSITIONS):

@@ -177,7 +177,7 @@ class StatePipeline:
         await self._patiently(lambda: self._store.clear(published))
         self._count(batches, decoded, settled)
         for delay in evidence_delays(record for found in outputs.values() for _, _, record in found):
-            self._metrics.evidence_delay_seconds.observe(delay)
+            self._metrics.observe_delay(*delay)
 
     async def _timed(self, stage: str, effect: Callable[[], Awaitable[T]]) -> T:
         with self._metrics.stage_seconds.labels(stage).time():

@@ -158,15 +158,15 @@ def _empty(field: msgspec.structs.FieldInfo) -> Any:
     return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
 
-def evidence_delays(records: Iterable[object]) -> list[float]:
-    """Seconds from a retrieval to each action credited to it, as far as both are announced together.
+def evidence_delays(records: Iterable[object]) -> list[tuple[float, str]]:
+    """Seconds from a retrieval to each action credited to it, and its id, where both are announced together.
 
     A retrieval is announced whenever an action is newly credited to it, so that each credit counts once.
     """
     records = list(records)
     fired = {one.retrieval_id: one.ts for one in records if isinstance(one, Outcome)}
     return [
-        (one.ts - ts) / 1000
+        ((one.ts - ts) / 1000, retrieval_id)
         for one in records
         if isinstance(one, Attribution)
         for retrieval_id in one.retrieval_ids

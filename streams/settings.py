@@ -143,6 +143,11 @@ class Settings(ConnectionSettings):
         description="After how long without progress a worker ends, although there is something to read and "
         "Redis and Kafka answer.",
     )
+    exemplars: bool = Field(
+        False,
+        description="Whether `lara_evidence_delay_seconds` carries exemplars with a `retrieval_id` "
+        "(OpenMetrics). Ids are then in the metrics.",
+    )
     worker_port: Port = Field(9101, description="Port of a worker's own metrics; 0 takes a free one.")
     exporter_port: Port = Field(9102, description="Port of the exporter; 0 takes a free one.")
     canary_port: Port = Field(9103, description="Port of the canary's metrics; 0 takes a free one.")

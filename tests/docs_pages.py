@@ -15,6 +15,8 @@ import click
 
 from attribution.stages import SCOPES, STAGES, SUBJECT
 from attribution.statements import Content
+from deploy.generate.page import dashboards_markdown, thresholds_markdown
+from deploy.generate.thresholds import thresholds
 from metrics.definitions_page import definitions_markdown, index_markdown
 from metrics.readings_page import own_readings_markdown
 from metrics.worst import SUBJECTS
@@ -154,6 +156,8 @@ SECTIONS: Final[Mapping[str, Callable[[], str]]] = {
     "cli": cli_markdown,
     "similar": similar_queries_markdown,
     "measures": measures_markdown,
+    "dashboards": lambda: dashboards_markdown(thresholds()),
+    "thresholds": lambda: thresholds_markdown(thresholds()),
     "published": set_figures_markdown,
     "seeds": faults.seeds_markdown,
     "exercised": faults.exercised_markdown,

@@ -26,6 +26,7 @@ from metrics.canary_metrics import CanaryMetrics
 from metrics.catalogue import CATALOGUE
 from metrics.exporter import QualityCollector
 from metrics.figures import LOWER, UPPER
+from metrics.server_metrics import Memory, ServerCollector
 from metrics.worker_metrics import WorkerMetrics
 from streams import pipeline, resume
 from streams.commands.backtest import intake_line, settle_lines
@@ -150,6 +151,7 @@ def metric_names() -> Iterator[str]:
         *QualityCollector(MemoryStore(Semantics()), float, []).describe(),
         *AuditCollector().describe(),
         *canary_families(),
+        *ServerCollector(lambda: Memory(0, 0)).describe(),
     ]
     suffixes = {"counter": "_total", "info": "_info"}
     yield from (family.name + suffixes.get(family.type, "") for family in served)

@@ -17,6 +17,7 @@ from redis import RedisError
 from metrics.audit_metrics import AuditCollector, Found
 from metrics.exporter import QualityCollector, registry_of, serve
 from metrics.health import Verdict, checks_of
+from metrics.server_metrics import ServerCollector
 from streams.connections import contents_of, reader_of
 from streams.logs import start_logging
 from streams.progress import told
@@ -60,6 +61,7 @@ def export(settings: Settings) -> None:
     start_logging()
     registry, audits = registry_of(collector(settings)), AuditCollector()
     registry.register(audits)
+    registry.register(ServerCollector(reader_of(settings).memory, UNREADABLE))
     checks = checks_of(lambda: Verdict(True, "serving"), partial(ready, reader_of(settings)))
     server = serve(registry, settings.exporter_port, checks=checks)
     log.info("serving figures", port=server.server_port)

@@ -74,7 +74,7 @@ async def _take_over(settings: Settings) -> None:
 async def operate(settings: Settings, publisher: Service, stop: asyncio.Event | None = None) -> None:
     """Kafka to Redis, until SIGTERM, SIGINT or `stop`."""
     worker = f"{socket.gethostname()}-{os.getpid()}"
-    metrics = WorkerMetrics()
+    metrics = WorkerMetrics(settings.exemplars)
     store = store_of(settings)
     pipeline = StatePipeline(
         store,

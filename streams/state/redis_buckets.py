@@ -14,6 +14,7 @@ from redis import Redis
 
 from attribution.semantics import Semantics
 from metrics.buckets import Counters, Span
+from metrics.server_metrics import Memory
 from streams.state.keys import Keys
 from streams.state.meaning import check_meaning, meaning_of
 
@@ -78,6 +79,11 @@ class RedisBuckets:
         found = cast(bytes | None, self._redis.hget(f"{self._keys.base(0)}:meta", "meaning"))
         if found is not None:
             check_meaning(found.decode(), self._meaning)
+
+    def memory(self) -> Memory:
+        """How full the server is."""
+        found = cast(dict[str, int], self._redis.info("memory"))
+        return Memory(found["used_memory"], found["maxmemory"])
 
     def close(self) -> None:
         """Give the connections back."""

@@ -31,7 +31,7 @@ FIGURES = {figure.name: figure for figure in CATALOGUE}
             "lara_masked_failure_ratio",
             "`diagnosis{masked}` + `diagnosis_quiet{masked}` (mature)",
             "`diagnosis_judged` + `diagnosis_quiet_judged` (mature)",
-            "24h · bounds: 24h",
+            "6h 24h · bounds: 6h 24h",
         ),
         ("lara_retrievals", "`retrievals`", "", "5m 1h 6h 24h 7d"),
         ("lara_mrr", "`reciprocal_rank_sum`", "`ranked_retrievals` × 1,000,000,000", "24h"),

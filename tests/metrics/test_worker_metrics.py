@@ -1,8 +1,9 @@
 import pytest
 from prometheus_client import generate_latest
+from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
-from metrics.worker_metrics import DISPOSITIONS, EVENT_TYPES, STAGES, WorkerMetrics
+from metrics.worker_metrics import DISPOSITIONS, EVENT_TYPES, EXEMPLAR_ID_CHARACTERS, STAGES, WorkerMetrics
 
 # Contract, section 5: the worker's counters and histograms, in processing time.
 FAMILIES = {
@@ -95,3 +96,33 @@ def test_the_maturity_horizon_is_a_bucket_of_the_evidence_delay(worker):
     worker.evidence_delay_seconds.observe(1800)
     worker.evidence_delay_seconds.observe(1801)
     assert value(worker, "lara_evidence_delay_seconds_bucket", le="1800.0") == 1
+
+
+def exemplars(worker):
+    """The exemplars of the evidence delay, as the worker serves them."""
+    lines = generate_openmetrics(worker.registry).decode().splitlines()
+    return [line.split(" # ")[1] for line in lines if " # {" in line]
+
+
+def test_an_exemplar_names_the_retrieval_behind_a_delay():
+    """With the setting on, the bucket that an action fell into names its retrieval."""
+    worker = WorkerMetrics(exemplars=True)
+    worker.observe_delay(2.0, "r1")
+    (exemplar,) = exemplars(worker)
+    assert exemplar.startswith('{retrieval_id="r1"} 2.0')
+
+
+def test_no_id_is_in_the_metrics_unless_asked_for(worker):
+    """Off by default, as no id and no text of a user is ever a label."""
+    worker.observe_delay(2.0, "r1")
+    assert exemplars(worker) == []
+    assert value(worker, "lara_evidence_delay_seconds_count") == 1
+
+
+def test_an_id_that_is_too_long_is_no_exemplar():
+    """OpenMetrics bounds an exemplar; the delay counts all the same."""
+    worker = WorkerMetrics(exemplars=True)
+    worker.observe_delay(2.0, "r" * EXEMPLAR_ID_CHARACTERS)
+    worker.observe_delay(20.0, "r" * (EXEMPLAR_ID_CHARACTERS + 1))
+    assert len(exemplars(worker)) == 1
+    assert value(worker, "lara_evidence_delay_seconds_count") == 2

@@ -103,8 +103,8 @@ def attribution(*retrieval_ids, seconds):
 @pytest.mark.parametrize(
     ("records", "delays"),
     [
-        ([Outcome(retrieval_id="r1", ts=at(0)), attribution("r1", seconds=90)], [90.0]),
-        ([attribution("r1", "r2", seconds=90), Outcome(retrieval_id="r2", ts=at(60))], [30.0]),
+        ([Outcome(retrieval_id="r1", ts=at(0)), attribution("r1", seconds=90)], [(90.0, "r1")]),
+        ([attribution("r1", "r2", seconds=90), Outcome(retrieval_id="r2", ts=at(60))], [(30.0, "r2")]),
         ([attribution("r1", seconds=90)], []),
         ([Outcome(retrieval_id="r1", ts=at(0))], []),
         ([attribution("r1", seconds=90), Outcome(retrieval_id="r1", excluded=True)], []),
