@@ -17,6 +17,7 @@ from deploy.generate.queries import FIGURES, ask, has_interval, lower, upper, va
 from deploy.generate.thresholds import Limit, thresholds
 from metrics.catalogue import CATALOGUE
 from metrics.intervals import wilson
+from streams.commands.cli import main
 from tests.docs_pages import commands
 
 LIMITS = thresholds()
@@ -90,7 +91,8 @@ def test_a_panel_says_what_it_shows_and_what_to_run_next(panel):
     words = shlex.split(panel.next)
     while " ".join(words[:2]) and isinstance(known[words[0]], click.Group):
         words = [f"{words[0]} {words[1]}", *words[2:]]
-    known[words[0]].make_context(words[0], words[1:])  # an unknown option or value is an error
+    lara = main.make_context("lara", [words[0]])
+    known[words[0]].make_context(words[0], words[1:], parent=lara)  # an unknown option or value is an error
 
 
 @pytest.mark.parametrize("board", JSONS, ids=lambda board: board["uid"])
