@@ -4,7 +4,7 @@ Rules:
 - A panel is a frozen row: kind, title, what its columns ask, what it is about and the command to run next.
   `build` turns it into Grafana's JSON by the SDK; nothing is decided there that the row does not say.
 - A share carries its n, and, where it is a share of counts, its 95 % bounds: as tiles of a stat, as band and
-  dashes of a trend, as columns of a table.
+  dots of a trend, as columns of a table.
 - Colours come from thresholds only: green, amber from the warning on, red from the critical value on. What
   has no threshold has no colour that means something.
 """
@@ -26,7 +26,7 @@ LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # What a column is for: it decides how the column is drawn.
 VALUE, LOWER, UPPER, COUNT, STATE = "value", "lower", "upper", "count", "state"
 SINGLE = "single"  # the only value of a trend, of the colour of its band
-FROM, TO = "95 % from", "95 % to"
+FROM, TO = "lower", "upper"  # 95 % bounds (Wilson)
 # Widths of the columns that name a row of a table; of the others, what the longest role needs.
 LABEL_PIXELS: Final = {
     "layer": 120,
@@ -143,7 +143,7 @@ def _trend(panel: Panel, limits: Limits) -> timeseries.Panel:
     limit = limits.get(panel.limit)
     mode = options.GraphThresholdsStyleMode.DASHED if limit else options.GraphThresholdsStyleMode.OFF
     built = timeseries.Panel().line_width(2).fill_opacity(0).show_points(options.VisibilityMode.AUTO)
-    built = built.thresholds_style(common.GraphThresholdsStyleConfig().mode(mode)).thresholds(_steps(limit))
+    built = built.thresholds_style(common.GraphThresholdsStyleConfig().mode(mode)).thresholds(_lines(limit))
     built = built.legend(
         common.VizLegendOptions()
         .display_mode(options.LegendDisplayMode.LIST)
@@ -200,6 +200,16 @@ def _steps(limit: Limit | None) -> builders.ThresholdsConfig:
         steps = [(None, GREEN), (limit.warning, AMBER), (limit.critical, RED)]
     else:
         steps = [(None, RED), (limit.critical, AMBER), (limit.warning, GREEN)]
+    return _thresholds(steps)
+
+
+def _lines(limit: Limit | None) -> builders.ThresholdsConfig:
+    """Two lines of a trend: amber at the warning, red at the critical value, whichever lies above."""
+    lines = [] if limit is None else sorted([(limit.warning, AMBER), (limit.critical, RED)])
+    return _thresholds([(None, "transparent"), *lines])
+
+
+def _thresholds(steps: Sequence[tuple[float | None, str]]) -> builders.ThresholdsConfig:
     made = [models.Threshold(value, colour) for value, colour in steps]
     return builders.ThresholdsConfig().mode(models.ThresholdsMode.ABSOLUTE).steps(made)
 
@@ -228,7 +238,7 @@ def _line(column: Column) -> Properties:
     return [_property(name, given) for name, given in LINES.get(column.part, {}).items()]
 
 
-# The band lies between the bounds; n stands behind it as bars, by the axis on the right.
+# The band lies between the bounds; n stands behind it as dots, by the axis on the right.
 LINES: Final[Mapping[str, Mapping[str, object]]] = {
     SINGLE: {"color": {"mode": "fixed", "fixedColor": BLUE}},
     LOWER: {
@@ -248,6 +258,7 @@ LINES: Final[Mapping[str, Mapping[str, object]]] = {
         "custom.lineWidth": 1,
         "custom.axisPlacement": "right",
         "custom.axisLabel": "n",
+        "custom.thresholdsStyle": {"mode": "off"},
         "color": {"mode": "fixed", "fixedColor": GREY},
     },
 }

@@ -26,7 +26,6 @@ DAY: Final = "24h"
 CHOSEN: Final = "$window"
 # Labels with a variable of the dashboard: how a selector names it.
 VARIABLES: Final = {"role": "=~", "surface": "=~", "definition": "="}
-Where = Mapping[str, str]
 
 # Published counts, by the sum of counters that they print.
 COUNTS: Final[Mapping[Sum, str]] = {
@@ -107,13 +106,8 @@ def n(asked: Ask) -> str:
     return _sum(Ask(counted, by, (), LIVE), counted, asked.window)
 
 
-def n_is_exact(asked: Ask) -> bool:
-    """Is `n` the denominator itself?"""
-    return is_additive(asked)
-
-
 def is_additive(asked: Ask) -> bool:
-    """Can the figure be added up over labels?"""
+    """Can the figure be added up over labels? Then its n is exact, too."""
     return _count_of(asked.figure.formula.denominator) is not None
 
 

@@ -6,6 +6,7 @@ Rules:
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from deploy.generate.panels import (
     COUNT,
@@ -26,15 +27,17 @@ from deploy.generate.queries import (
     CHOSEN,
     Ask,
     has_interval,
+    is_additive,
     lower,
     n,
-    n_is_exact,
     upper,
     value,
 )
 from metrics.schema import Kind
 
 N, AT_MOST_N = "n", "n ≤"
+BAND: Final = "95 %"
+BOUNDS: Final = "Bounds, where there are some: 95 %, Wilson."
 
 
 def unit_of(asked: Ask) -> str:
@@ -46,14 +49,15 @@ def unit_of(asked: Ask) -> str:
 
 def n_title(asked: Ask) -> str:
     """What n is called."""
-    return N if n_is_exact(asked) else AT_MOST_N
+    return N if is_additive(asked) else AT_MOST_N
 
 
 def about(asks: Iterable[Ask]) -> str:
     """What figures say, by the catalogue, and what is read of them."""
     asked = list(asks)
     helps = dict.fromkeys(f"`{one.figure.name}`: {one.figure.help}" for one in asked)
-    return "\n\n".join([*helps, " ".join(dict.fromkeys(_read(one) for one in asked))])
+    sure = [BOUNDS] if any(has_interval(one) for one in asked) else []
+    return "\n\n".join([*helps, " ".join([*dict.fromkeys(_read(one) for one in asked), *sure])])
 
 
 def _read(asked: Ask) -> str:
@@ -83,9 +87,9 @@ def figure_column(asked: Ask, title: str, legend: str = "") -> Column:
     return Column(title, value(asked), asked.figure.name, unit_of(asked), VALUE, legend)
 
 
-def n_column(asked: Ask, title: str = "", legend: str = "") -> Column:
+def n_column(asked: Ask, title: str = "") -> Column:
     """Its n."""
-    return Column(title or n_title(asked), n(asked), asked.figure.name, NUMBER, COUNT, legend)
+    return Column(title or n_title(asked), n(asked), asked.figure.name, NUMBER, COUNT)
 
 
 def headline(asked: Ask, title: str, next_command: str, name: str, width: int = 6) -> Panel:
@@ -105,7 +109,8 @@ def headline(asked: Ask, title: str, next_command: str, name: str, width: int = 
 
 def trend(asked: Ask, title: str, next_command: str, name: str, width: int = 12) -> Panel:
     """One figure in time: with its band, its thresholds and its n."""
-    columns = (figure_column(asked, name)._replace(part=SINGLE), *bounds(asked), n_column(asked))
+    band = (one._replace(title=BAND) if one.part == UPPER else one for one in bounds(asked))
+    columns = (figure_column(asked, name)._replace(part=SINGLE), *band, n_column(asked))
     limit = asked.figure.name
     return Panel(
         "trend", titled(title, [asked]), columns, about([asked]), next_command, width, 8, limit=limit

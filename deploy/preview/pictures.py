@@ -26,7 +26,7 @@ FLAGS: Final = (
     "--disable-sync",
     "--hide-scrollbars",
     "--disable-lcd-text",  # coloured edges of letters make a picture half as large again
-    "--force-device-scale-factor=1",
+    "--force-device-scale-factor=0.85",
     "--enable-logging=stderr",
 )
 FAILED: Final = ("cannot draw", "Uncaught")

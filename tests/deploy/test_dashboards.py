@@ -18,7 +18,7 @@ from deploy.generate.thresholds import Limit, thresholds
 from metrics.catalogue import CATALOGUE
 from metrics.intervals import wilson
 from streams.commands.cli import main
-from tests.docs_pages import commands
+from tests.docs_pages import ROOT, commands
 
 LIMITS = thresholds()
 FILES = dashboards(LIMITS)
@@ -89,7 +89,7 @@ def test_a_panel_says_what_it_shows_and_what_to_run_next(panel):
         assert helps[name] in panel.about
     known = dict(commands())
     words = shlex.split(panel.next)
-    while " ".join(words[:2]) and isinstance(known[words[0]], click.Group):
+    while isinstance(known[words[0]], click.Group):
         words = [f"{words[0]} {words[1]}", *words[2:]]
     lara = main.make_context("lara", [words[0]])
     known[words[0]].make_context(words[0], words[1:], parent=lara)  # an unknown option or value is an error
@@ -189,3 +189,10 @@ def test_a_wrong_threshold_is_refused(text, tmp_path):
 def test_every_figure_of_a_threshold_is_known():
     """A typing error in values.yaml is an error."""
     assert set(LIMITS) <= set(FIGURES) | set(SERVED)
+
+
+def test_every_dashboard_has_its_picture_and_none_is_heavy():
+    """Pictures are small enough to lie in a repository."""
+    pictures = {path.stem: path.stat().st_size for path in (ROOT / "docs/pictures").glob("*.png")}
+    assert {board["uid"] for board in JSONS} <= set(pictures)
+    assert max(pictures.values()) < 300_000

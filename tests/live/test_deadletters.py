@@ -5,12 +5,15 @@ import time
 
 from redis import Redis
 
+from attribution.outputs import OUTCOMES
 from streams.commands.replay import Record
 from streams.settings import Settings
 from streams.topic_logs import Logs
 from streams.topics import input_topics
 from tests.building import encoded, retrieval
-from tests.live.fleet import Fleet, ended, figures_of, lara, records_of, row, settings_for
+from tests.live.fleet import Fleet, ended, figures_of, lara, newest_outputs, records_of, row, settings_for
+
+LONGEST = 1_048_380  # bytes of a value with which a record is still within the 1 MiB of brokers and producers
 
 
 def now_ms(days: float = 0) -> int:
@@ -78,6 +81,20 @@ async def test_dead_letters_are_listed_shown_and_sent_again(bootstrap, redis_url
         state = own.model_copy(update={"outage_days": 1})
         code, printed, _ = await ended(state, "deadletters", "replay", "--reason", "late", "--as-on-time")
         assert "1  not sent: so old that" in printed
+
+
+async def test_an_event_as_long_as_kafka_allows_stops_nothing(bootstrap, redis_url, prefix, tmp_path):
+    """What is told of it must fit into a record too: else it would be tried for ever."""
+    query = b'{"type":"retrieval","retrieval_id":"r1","session_guid":"s1","ts":%d,"query":"%s"}'
+    verb = b'{"type":"action","event_id":"x1","session_guid":"s1","actor":"user","ts":%d,"action":"%s"}'
+    own = settings_for(bootstrap, redis_url, prefix).model_copy(update={"deadletter_payloads": True})
+    kinds, ts = (("retrievals", query), ("actions", verb)), now_ms()
+    records = [Record(kind, form % (ts, b"q" * LONGEST), ts) for kind, form in kinds]
+    async with Fleet(own, tmp_path) as fleet:
+        fleet.start()
+        await fleet.settle([*records, Record("actions", b"\xff" * LONGEST, ts)])
+        assert fleet.workers[0].process.poll() is None
+        assert (await newest_outputs(own))[OUTCOMES]["r1"]["left_out"] == ["query"]
 
 
 async def records_in(settings: Settings, kind: str) -> int:

@@ -18,7 +18,7 @@ def attribution(_: Limits) -> Board:
             Row("What became of retrievals", (_evidence(),)),
             Row("In time", _trends()),
             Row("What counts as a positive, and how sure is it", _definitions()),
-            Row("How long evidence takes", evidence_delay()),
+            Row("How long evidence takes", (evidence_delay(),)),
             Row("What failure looks like", _failure()),
             Row("Outcomes and sessions", _outcomes()),
         ),
@@ -70,9 +70,9 @@ def _failure() -> tuple[Panel, ...]:
         "unobserved": ask("lara_retrievals_unobserved", "role"),
     }
     return (
-        counted(signals, "Signals of failure", REPEATED_QUERIES, 6),
+        counted(signals, "Signals of failure", REPEATED_QUERIES, 5),
         by_label(asked_again, "Search reformulation against correction", REPORT, 7),
-        by_label(counts, "Retrievals counted, by role", RETRIEVAL, 11),
+        by_label(counts, "Retrievals counted, by role", RETRIEVAL, 12),
     )
 
 
@@ -81,7 +81,6 @@ def _outcomes() -> tuple[Panel, ...]:
         "attributed %": ask("lara_attributed_outcome_ratio", "action"),
         "attributed": ask("lara_attributed_outcomes", "action"),
         "cross-session": ask("lara_cross_session_outcomes", "action"),
-        "outcomes": ask("lara_outcomes", "action"),
     }
     abandoned = {
         "by session": ask("lara_session_abandonment_ratio", "surface", attribution="session"),
@@ -93,6 +92,6 @@ def _outcomes() -> tuple[Panel, ...]:
     }
     return (
         by_label(outcomes, "Exports, shares and downloads", ACTION, 10),
-        by_label(abandoned, "Abandoned: by session, by lineage", REPORT, 7),
-        by_label(agent, "Agent use confirmed; delegated", RETRIEVAL, 7),
+        by_label(abandoned, "Abandoned: by session, by lineage", REPORT, 6),
+        by_label(agent, "Agent use confirmed; delegated", RETRIEVAL, 8),
     )

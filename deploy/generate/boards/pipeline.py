@@ -9,7 +9,7 @@ Rules:
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from deploy.generate.boards.commands import ACTION
+from deploy.generate.boards.commands import ACTION, RETRIEVAL
 from deploy.generate.panels import (
     COUNT,
     NUMBER,
@@ -72,43 +72,38 @@ def panel(
     return Panel(kind, title, columns, about, next_command, width, height, labels, limit, exemplars)
 
 
-def ever(name: str, by: str = "") -> str:
+def ever(name: str) -> str:
     """How often in the dashboard's range; 0 while a worker is there that has never counted it."""
-    grouped = f" by ({by})" if by else ""
-    return f"sum{grouped} (increase({name}[$__range])) or 0 * {LIVE_WORKERS}"
+    return f"sum (increase({name}[$__range])) or 0 * {LIVE_WORKERS}"
 
 
-def quantile(share: float, name: str, by: str = "") -> str:
-    """A quantile of a histogram, over the dashboard's range."""
+def quantile(share: float, name: str, by: str = "", window: str = "$__range") -> str:
+    """A quantile of a histogram; absent, not NaN, where nothing was observed."""
     labels = f"le, {by}" if by else "le"
-    return f"histogram_quantile({share:g}, sum by ({labels}) (rate({name}_bucket[$__range]))) >= 0"
+    return f"histogram_quantile({share:g}, sum by ({labels}) (rate({name}_bucket[{window}]))) >= 0"
 
 
-def in_time(share: float, name: str, by: str) -> str:
-    """A quantile of a histogram at every moment."""
-    return f"histogram_quantile({share:g}, sum by (le, {by}) (rate({name}_bucket[{RATE}]))) >= 0"
-
-
-def evidence_delay() -> tuple[Panel, ...]:
+def evidence_delay() -> Panel:
     """How long after its retrieval an action happened: what the settled cohort may miss."""
     seen, late = f"sum (increase({DELAY}_count[$__range]))", f'le="{MATURE_SECONDS}"'
     within = f"sum (increase({DELAY}_bucket{{{late}}}[$__range]))"
-    next_command = "lara explain retrieval RETRIEVAL_ID"
     tiles = (
         Column("half within", quantile(0.5, DELAY), DELAY, SECONDS),
         Column("90 % within", quantile(0.9, DELAY), DELAY, SECONDS),
         Column("after 30 min", f"1 - {within} / ({seen} > 0)", DELAY, SHARE),
         Column("n", seen, DELAY, part=COUNT),
     )
-    lines = tuple(
-        Column(title, quantile(share, DELAY).replace("$__range", RATE), DELAY, SECONDS)
+    return panel("stat", "Evidence delay, in the dashboard's range", tiles, RETRIEVAL, 24, 4)
+
+
+def _delays() -> Panel:
+    """The same in time; with the setting, dots name retrievals."""
+    lines = (
+        Column(title, quantile(share, DELAY, window=RATE), DELAY, SECONDS)
         for title, share in (("half within", 0.5), ("90 % within", 0.9))
     )
     counts = Column("n per second", f"sum (rate({DELAY}_count[{RATE}]))", DELAY, PER_SECOND, COUNT)
-    return (
-        panel("stat", "Evidence delay", tiles, next_command, 8),
-        panel("trend", "Evidence delay in time", (*lines, counts), next_command, 16, exemplars=True),
-    )
+    return panel("trend", "Evidence delay", (*lines, counts), RETRIEVAL, exemplars=True)
 
 
 def pipeline(_: Limits) -> Board:
@@ -192,15 +187,16 @@ def _speed() -> tuple[Panel, ...]:
     lag, stage = "lara_lag_seconds", "lara_stage_seconds"
     newest, commit = "lara_newest_event_timestamp_seconds", "lara_newest_commit_timestamp_seconds"
     by_topic = Column("{{topic}}", f"max by (topic) ({lag})", lag, SECONDS, legend="{{topic}}")
-    p99 = Column("{{stage}}", in_time(0.99, stage, "stage"), stage, SECONDS, legend="{{stage}}")
+    p99 = Column("{{stage}}", quantile(0.99, stage, "stage", RATE), stage, SECONDS, legend="{{stage}}")
     ages = (
-        Column("newest event is", f"time() - max by (topic) ({newest})", newest, SECONDS),
+        Column("newest event", f"time() - max by (topic) ({newest})", newest, SECONDS),
         Column("last counted", f"time() - max by (topic) ({commit})", commit, SECONDS),
     )
     return (
-        panel("trend", "Lag by topic", (by_topic,), "lara watermarks show", limit=lag),
-        panel("trend", "99 % of batches within, by stage", (p99,), "lara doctor"),
-        panel("table", "Age, by topic", ages, "lara watermarks show", labels=("topic",)),
+        panel("trend", "Lag by topic", (by_topic,), "lara watermarks show", 6, limit=lag),
+        panel("trend", "99 % of batches within, by stage", (p99,), "lara doctor", 6),
+        panel("table", "Age, by topic", ages, "lara watermarks show", 6, labels=("topic",)),
+        _delays()._replace(width=6),
     )
 
 
@@ -212,7 +208,7 @@ def _wrong() -> tuple[Panel, ...]:
         "lara_rewinds_total": ("Back to a watermark", "lara watermarks show"),
         "lara_losses_total": ("Losses", "lara watermarks show"),
         "lara_events_ahead_total": ("Stamped ahead", "lara doctor"),
-        "lara_bound_hits_total": ("Bounds met", "lara explain retrieval RETRIEVAL_ID"),
+        "lara_bound_hits_total": ("Bounds met", RETRIEVAL),
     }
     return tuple(
         _tile(title, (Column("in this range", ever(name), name),), command, name, 4)

@@ -70,7 +70,7 @@ def _use() -> tuple[Panel, ...]:
         "empty": ask("lara_retrievals_null", "role"),
     }
     tasks = {
-        "task done %": ask("lara_task_completion_ratio", "role"),
+        "done %": ask("lara_task_completion_ratio", "role"),
         "done": ask("lara_completed_retrievals", "role"),
         "goal %": ask("lara_goal_ratio", "role"),
     }
