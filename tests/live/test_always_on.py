@@ -166,8 +166,10 @@ async def agreed(ports: tuple[int, int]) -> None:
 
 
 def quality(figures: Figures) -> Figures:
-    """What is read from the state: an exporter's own audit is its own."""
-    return {row: value for row, value in figures.items() if not row[0].startswith("lara_audit_")}
+    """What is read from the state: an exporter's audit is its own, and the server's memory is of the moment."""
+    return {
+        row: value for row, value in figures.items() if not row[0].startswith(("lara_audit_", "lara_redis_"))
+    }
 
 
 # --- health -----------------------------------------------------------------------------------------
