@@ -8,6 +8,8 @@ Rules (each is needed; the simulator fails without it):
 - What changed is stated to whom it concerns. What came again is stated again, changed or not ("heal"):
   a crash between two saves is repaired by redelivery.
 - A save compares versions. What was lost is loaded again, settled again, and from then on healed.
+- Where the store can save a whole batch at once (`whole`), nothing is saved before the end: each entity is
+  counted and written once. If that is lost, somebody else writes at the same time: settle layer by layer.
 - A new version is above the old one and at least the floor, so that no version number comes back with other
   content after a store was rolled back.
 """
@@ -19,13 +21,14 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from attribution.bounds import ANSWERED, KEPT, RECORDS, left_out, out_of
 from attribution.contribution import Counter, difference
 from attribution.corrections import Correction, correction
+from attribution.derived import LAYERS, Derived
 from attribution.entities import NOBODY, Entity, key_of, split_key, with_message, with_record
 from attribution.events import Event, Prompt, Retrieval, identity, request_of, type_of
 from attribution.exclusion import excluded_by_itself
 from attribution.outputs import Output, conflicts
 from attribution.semantics import Semantics
 from attribution.stages import HOMES, KINDS, STAGES, SUMS, Layer
-from attribution.statements import Address, Content, Message, Named
+from attribution.statements import Address, Message, Named
 from attribution.visits import ALL, NOTHING, Heal, Visit
 
 
@@ -47,9 +50,13 @@ class Write(NamedTuple):
 
 
 class Save(NamedTuple):
-    """Asks for these writes, each shard all or nothing; answered with the keys that were not written."""
+    """Asks for these writes; answered with the keys that were not written.
+
+    Each shard is all or nothing; if `whole`, all shards are together.
+    """
 
     writes: Sequence[Write]
+    whole: bool = False
 
 
 class Settlement(NamedTuple):
@@ -69,36 +76,60 @@ class _Held(NamedTuple):
     stored: Entity
 
 
-def settle(events: Sequence[Event], semantics: Semantics, floor: Callable[[str], int]) -> Settling:
+def settle(
+    events: Sequence[Event], semantics: Semantics, floor: Callable[[str], int], *, whole: bool = False
+) -> Settling:
     """Settle events.
 
     `floor(key)` is the least version a write to that key may have. Sent to the generator: for `Load` a
     mapping of keys to entities, for `Save` a collection of the keys that were not written.
     """
-    batch = _Batch(events, semantics, floor)
-    for layer in range(len(STAGES)):
-        yield from batch.run(layer)
-    return Settlement(batch.dispositions, batch.bounded)
+    if whole:
+        batch = _Batch(events, semantics, floor, whole=True)
+        yield from batch.layers()
+        writes = batch.writes()
+        if not writes or not (yield Save(writes, whole=True)):
+            return batch.settlement()
+    batch = _Batch(events, semantics, floor, whole=False)
+    yield from batch.layers()
+    return batch.settlement()
 
 
 class _Batch:
-    def __init__(self, events: Sequence[Event], semantics: Semantics, floor: Callable[[str], int]) -> None:
+    def __init__(
+        self, events: Sequence[Event], semantics: Semantics, floor: Callable[[str], int], *, whole: bool
+    ) -> None:
         self._semantics = semantics
         self._floor = floor
+        self._whole = whole
         self._held: dict[str, _Held] = {}
         self._visits: list[dict[str, Visit]] = [{} for _ in STAGES]
         self._healed: set[tuple[str, str]] = set()  # all was restated once: enough for one batch
         self._told: dict[tuple[str, str], Entity] = {}  # as of what a layer last spoke, in this batch
-        self.bounded: Tally[str] = Tally()  # topic -> statements that came and were not kept
-        self._spoken: dict[tuple[str, str], list[_Spoken]] = {}
-        self.dispositions = ["applied"] * len(events)
+        self._bounded: Tally[str] = Tally()  # topic -> statements that came and were not kept
+        self._derived = Derived(semantics)
+        self._dispositions = ["applied"] * len(events)
         for number, event in enumerate(events):
             self._receive(number, event)
+
+    def layers(self) -> Generator[Load | Save, Any, None]:
+        """Settle layer after layer."""
+        for layer in range(len(STAGES)):
+            yield from self._run(layer)
+
+    def settlement(self) -> Settlement:
+        """What became of the events."""
+        return Settlement(self._dispositions, self._bounded)
+
+    def writes(self) -> list[Write]:
+        """All that changed, where nothing was saved yet."""
+        changed = (one for one in self._held.items() if one[1].stored is not one[1].baseline)
+        return [self._write(key, held.baseline, held.stored) for key, held in changed]
 
     def _receive(self, number: int, event: Event) -> None:
         kind = HOMES[type_of(event)]
         key = key_of(kind, identity(event))
-        self._visit(_LAYERS[kind][0], key).records.append((number, event))
+        self._visit(LAYERS[kind][0], key).records.append((number, event))
         request = _named_request(event)
         if request is not None:
             address = Address(key_of("request", request), "named", key)
@@ -116,22 +147,25 @@ class _Batch:
             message
         )
 
-    def run(self, layer: int) -> Generator[Load | Save, Any, None]:
+    def _run(self, layer: int) -> Generator[Load | Save, Any, None]:
         """Settle one layer: load, apply and save until nothing is lost, and speak for what was saved."""
         visits = self._taken(layer)
         while visits:
             yield from self._load([key for key in visits if key not in self._held])
             afters = {key: self._apply(key, visit) for key, visit in visits.items()}
-            writes = [
-                self._write(key, after)
+            changed = {
+                key: self._renewed(key, after)
                 for key, after in afters.items()
                 if after is not self._held[key].stored or visits[key].passing
-            ]
-            lost = frozenset((yield Save(writes)) if writes else ())
-            written = {write.key: write.entity for write in writes}
+            }
+            lost: frozenset[str] = frozenset()
+            if changed and not self._whole:
+                writes = [self._write(key, self._held[key].stored, after) for key, after in changed.items()]
+                changed = {write.key: write.entity for write in writes}
+                lost = frozenset((yield Save(writes)))
             for key, visit in visits.items():
                 if key not in lost:
-                    self._settled(layer, key, visit, written.get(key))
+                    self._settled(layer, key, visit, changed.get(key))
             for key in lost:
                 del self._held[key]
                 visits[key].heal = ALL
@@ -154,14 +188,14 @@ class _Batch:
         """The entity after everything that reached it; notes dispositions and what must be restated."""
         entity = self._held[key].stored
         entity, met = visit.hear(entity, self._semantics.maximum_statements)
-        self.bounded.update(met)
+        self._bounded.update(met)
         heal = set(visit.heal)
         known = {record.digest for record in entity.own}
         for number, event in visit.records:
             before, entity = entity, with_record(entity, event, self._semantics.maximum_variants)
-            self.dispositions[number] = self._disposition(key, before, entity, event)
+            self._dispositions[number] = self._disposition(key, before, entity, event)
             dropped = all(event.digest != record.digest for record in entity.own)
-            self.bounded.update([RECORDS] * dropped)
+            self._bounded.update([RECORDS] * dropped)
             if event.digest in known or dropped:
                 heal |= ALL
         visit.heal = frozenset(heal)
@@ -178,30 +212,33 @@ class _Batch:
             return "duplicate" if any(event.digest == one.digest for one in before.own) else "conflict"
         return "duplicate"
 
-    def _write(self, key: str, after: Entity) -> Write:
-        before = self._held[key].stored
-        kind, (_, name) = KINDS[split_key(key)[0]], split_key(key)
-        contributions = (kind.contribute(name, entity, self._semantics) for entity in (before, after))
-        said, says = (kind.outputs(name, entity, self._semantics) for entity in (before, after))
-        version = max(before.version + 1, self._floor(key))
-        entity = after._replace(version=version, former=self._former(key, before, after))
-        corrected = self._correction(key, after, says) if said != says else None
-        return Write(key, before.version, entity, difference(*contributions), said != says, corrected)
+    def _renewed(self, key: str, after: Entity) -> Entity:
+        version = max(self._held[key].stored.version + 1, self._floor(key))
+        return after._replace(version=version)
+
+    def _write(self, key: str, before: Entity, after: Entity) -> Write:
+        counted = difference(*(self._derived.contribution(key, one) for one in (before, after)))
+        said, says = (self._derived.outputs(key, one) for one in (before, after))
+        entity = after._replace(former=self._former(key, before, after))
+        due = said != says
+        corrected = self._correction(key, after, says) if due else None
+        return Write(key, before.version, entity, counted, due, corrected)
 
     def _correction(self, key: str, after: Entity, says: Sequence[Output]) -> Correction | None:
         """From what was said before this batch: what was said in between was announced to nobody."""
         baseline = self._held[key].baseline
-        said = outputs_of(key, baseline, self._semantics)
+        said = self._derived.outputs(key, baseline)
         return correction(baseline, after, [one.record for one in said], [one.record for one in says])
 
     def _former(self, key: str, before: Entity, after: Entity) -> frozenset[Address]:
         """Addresses that some layer of the entity once told something, and now tells nothing."""
-        told, tells = set(before.former), set[Address]()
-        for layer in _LAYERS[split_key(key)[0]]:
-            told.update(self._says(STAGES[layer], key, before))
-            tells.update(self._says(STAGES[layer], key, after))
+        former = set(before.former)
+        for layer in LAYERS[split_key(key)[0]]:
+            told, tells = (self._derived.statements(STAGES[layer], key, one) for one in (before, after))
+            if told is not tells:
+                former = (former | told.keys()) - tells.keys()
         out = left_out(before, after, KEPT)
-        return frozenset(address for address in told - tells if not out.concerns(address))
+        return frozenset(address for address in former if not out.concerns(address))
 
     def _settled(self, layer: int, key: str, visit: Visit, written: Entity | None) -> None:
         """Speak for an entity that is saved or unchanged, and wake its later layers."""
@@ -212,7 +249,7 @@ class _Batch:
         self._speak(STAGES[layer], key, visit.heal)
         if visit.passing:
             self._answer(STAGES[layer], key, visit.passing)
-        for later in _LAYERS[STAGES[layer].kind]:
+        for later in LAYERS[STAGES[layer].kind]:
             if later > layer:
                 waking = self._visit(later, key)
                 waking.woken = True
@@ -223,9 +260,9 @@ class _Batch:
         if None in heal:
             self._healed.add((layer.name, key))
         baseline, stored = self._held[key]
-        after = self._says(layer, key, stored)
+        after = self._derived.statements(layer, key, stored)
         last = self._told.get((layer.name, key), baseline)
-        before = self._says(layer, key, last)
+        before = self._derived.statements(layer, key, last)
         answered = left_out(last, stored, ANSWERED)
         self._told[layer.name, key] = stored
         former = {address for address in stored.former if address.topic in layer.says}
@@ -248,19 +285,6 @@ class _Batch:
             if asked.concerns(address):
                 self._deliver(Message(address, key, stored.version, content, heal=True))
 
-    def _says(self, layer: Layer, key: str, entity: Entity) -> Mapping[Address, Content]:
-        """What a layer says for an entity; remembered, since it depends on nothing but these two parts."""
-        spoken = self._spoken.setdefault((layer.name, key), [])
-        for own, said, statements in spoken:
-            if own is entity.own and said is entity.said:
-                return statements
-        statements = layer.speak(split_key(key)[1], entity, self._semantics)
-        spoken.append((entity.own, entity.said, statements))
-        return statements
-
-
-_Spoken: TypeAlias = tuple[tuple[Event, ...], Mapping[str, object], Mapping[Address, Content]]
-
 
 def _named_request(event: Event) -> str | None:
     """The request an event names: a retrieval one of its own by default; a prompt is the request."""
@@ -269,15 +293,6 @@ def _named_request(event: Event) -> str | None:
     return request_of(event) if isinstance(event, Retrieval) else event.request_id
 
 
-_LAYERS: Final[Mapping[str, tuple[int, ...]]] = {
-    kind: tuple(number for number, layer in enumerate(STAGES) if layer.kind == kind) for kind in KINDS
-}
 _HEARS: Final[Mapping[tuple[str, str], int]] = {
     (layer.kind, topic): number for number, layer in enumerate(STAGES) for topic in layer.hears
 }
-
-
-def outputs_of(key: str, entity: Entity, semantics: Semantics) -> list[Output]:
-    """The records that the output topics should hold of an entity, without its version."""
-    kind, name = split_key(key)
-    return KINDS[kind].outputs(name, entity, semantics)

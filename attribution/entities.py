@@ -8,15 +8,19 @@ Rules:
 - An entity is a frozen value; a change gives a new one, and its stored form carries the version in front.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from attribution.events import Event, standing_order
 from attribution.statements import Address, Content, Message
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 class Said(NamedTuple):
@@ -56,6 +60,26 @@ class Entity(NamedTuple):
 
 
 NOBODY: Final = Entity()
+
+
+def remembered(derive: Callable[[Entity, S], T]) -> Callable[[Entity, S], T]:
+    """A function of what an entity was sent and told, worked out once while the same state is asked about.
+
+    Several ask of one state in a row: what it says, what it counts, what it announces.
+    """
+    last: tuple[object, object, object] = (None, None, None)
+    found: T
+
+    @functools.wraps(derive)
+    def once(entity: Entity, semantics: S) -> T:
+        nonlocal last, found
+        own, said, of = last
+        if own is not entity.own or said is not entity.said or of is not semantics:
+            found = derive(entity, semantics)
+            last = (entity.own, entity.said, semantics)
+        return found
+
+    return once
 
 
 def with_record(entity: Entity, event: Event, maximum: int) -> Entity:

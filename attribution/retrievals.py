@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple, cast
 
 from attribution.contribution import Contribution
-from attribution.entities import Entity, key_of
+from attribution.entities import Entity, key_of, remembered
 from attribution.events import Retrieval, request_of
 from attribution.exclusion import excluded_by_itself, own_exclusion
 from attribution.labels import best, best_grades, graded, labels_of, query_key
@@ -56,6 +56,7 @@ def _links(record: Retrieval) -> list[str]:
     return [key_of("retrieval", one) for one in named if one is not None and one != record.retrieval_id]
 
 
+@remembered
 def steps_to_exclusion(entity: Entity, semantics: Semantics) -> int | None:
     """0 for a standing record that is synthetic by itself or its request; else by what it names; None: not.
 
@@ -179,6 +180,7 @@ def shown_at(entity: Entity, record: Retrieval) -> int | None:
     return min(shown, default=None)
 
 
+@remembered
 def verdict_of(entity: Entity, semantics: Semantics) -> Verdict | None:
     """What is true of the retrieval; None if it is excluded, or only claimed and never logged."""
     record = record_of(entity)

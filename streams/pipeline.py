@@ -22,7 +22,7 @@ from aiokafka import TopicPartition
 from aiokafka.errors import KafkaError
 from redis import RedisError
 
-from attribution.engine import outputs_of
+from attribution.derived import outputs_of
 from attribution.entities import NOBODY, Entity
 from attribution.events import type_of
 from attribution.semantics import Semantics

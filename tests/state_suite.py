@@ -64,6 +64,22 @@ class StoreSuite:
         assert store.sums([ALWAYS]) == [{"outcomes|chat|export": 1}]
         assert await store.due(10) == [Due("action:a", "first")]
 
+    async def test_a_whole_save_is_all_or_nothing_over_all_shards(self, stores):
+        """One version that moved, and no shard is written; saved again as it is, all are."""
+        store = stores(Semantics())
+        term = await store.open()
+        version = max(term.floors) + 1
+        keys = [f"action:{number}" for number in range(40)]
+        await store.save([write(keys[0], 0, version)], term, "t")
+        fresh = [write(key, 0, version, "outcomes|chat|export", due=True) for key in keys]
+        assert await store.save(fresh, term, "lost", whole=True) == set(keys)
+        assert await store.load(keys[1:]) == {}
+        assert (store.sums([ALWAYS]), await store.due(100)) == ([{}], [])
+        moved = write(keys[0], version, version + 1, "outcomes|chat|export", due=True)
+        assert await store.save([moved, *fresh[1:]], term, "won", whole=True) == frozenset()
+        assert len(await store.load(keys)) == len(await store.due(100)) == len(keys)
+        assert store.sums([ALWAYS]) == [{"outcomes|chat|export": len(keys)}]
+
     async def test_a_mark_is_cleared_only_if_nothing_happened_meanwhile(self, stores):
         """A publication does not take back the mark of a newer version, nor a renewed one."""
         store = stores(Semantics())

@@ -27,7 +27,7 @@ async def drive(
     Whatever stops it (`Refused`, a lost connection, the process) may leave some layers saved and others not:
     the same events settled again, by anybody, mend that.
     """
-    settling = settle(events, semantics, term.floor)
+    settling = settle(events, semantics, term.floor, whole=store.whole)
     answer: object = None
     saved: dict[str, Entity] = {}
     due: dict[str, Due] = {}
@@ -42,7 +42,7 @@ async def drive(
         if isinstance(request, Load):
             answer = await store.load(request.keys)
         else:
-            answer = lost = await store.save(request.writes, term, token)
+            answer = lost = await store.save(request.writes, term, token, whole=request.whole)
             retries += len(lost)
             written = [write for write in request.writes if write.key not in lost]
             saved.update((write.key, write.entity) for write in written)

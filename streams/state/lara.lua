@@ -70,19 +70,8 @@ local function term(keys, args)
   return {noted[2], meaning}
 end
 
--- commit(base; packed {floor, entity ttl, bucket ttl, writes, deltas, due}) -> {"refused"} | {"lost"} | {"written"}
---   writes: key, expected version, value, … ; deltas: minute, counter, delta, … ; due: key, mark, …
-local function commit(keys, args)
-  local base = keys[1]
-  local floor, entity_ttl, bucket_ttl, writes, deltas, due = unpack(cmsgpack.unpack(args[1]))
-  if floor_of(base) ~= floor then
-    return {'refused'}
-  end
-  for i = 1, #writes, 3 do
-    if version_of(base, writes[i]) ~= writes[i + 1] then
-      return {'lost'}
-    end
-  end
+-- Entities, bucket differences and marks of one shard, once all is compared.
+local function write(base, entity_ttl, bucket_ttl, writes, deltas, due)
   for i = 1, #writes, 3 do
     redis.call('SET', base .. ':e:' .. writes[i], writes[i + 2], 'EX', entity_ttl)
   end
@@ -116,6 +105,31 @@ local function commit(keys, args)
   end
   if #due > 0 then
     redis.call('EXPIRE', base .. ':due', entity_ttl)
+  end
+end
+
+-- commit(base, …; packed {floor, entity ttl, bucket ttl, writes, deltas, due}, …)
+--   -> {"refused"} | {"lost"} | {"written"}, of all shards named together
+--   writes: key, expected version, value, … ; deltas: minute, counter, delta, … ; due: key, mark, …
+local function commit(keys, args)
+  local shards = {}
+  for shard, base in ipairs(keys) do
+    local floor, entity_ttl, bucket_ttl, writes, deltas, due = unpack(cmsgpack.unpack(args[shard]))
+    if floor_of(base) ~= floor then
+      return {'refused'}
+    end
+    shards[shard] = {base, entity_ttl, bucket_ttl, writes, deltas, due}
+  end
+  for _, shard in ipairs(shards) do
+    local base, writes = shard[1], shard[4]
+    for i = 1, #writes, 3 do
+      if version_of(base, writes[i]) ~= writes[i + 1] then
+        return {'lost'}
+      end
+    end
+  end
+  for _, shard in ipairs(shards) do
+    write(unpack(shard))
   end
   return {'written'}
 end

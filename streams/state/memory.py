@@ -62,6 +62,8 @@ class State:
 class MemoryStore:
     """A `Store` in one process. Several may share one `state`, as workers share a server."""
 
+    whole = True
+
     def __init__(self, semantics: Semantics, state: State | None = None, clock: Clock | None = None) -> None:
         self._state = state or State()
         self._clock: Clock = clock or self._state.ticks
@@ -114,27 +116,34 @@ class MemoryStore:
             keys = [key for key in shard.entities if split_key(key)[0] == kind]
             yield {key: decode(*shard.entities[key]) for key in keys}
 
-    async def save(self, writes: Sequence[Write], term: Term, token: str) -> frozenset[str]:
+    async def save(
+        self, writes: Sequence[Write], term: Term, token: str, *, whole: bool = False
+    ) -> frozenset[str]:
         """As `Store.save`."""
         by_key = {write.key: write for write in writes}
-        lost: set[str] = set()
-        for number, keys in by_shard(by_key, len(self._shards)).items():
-            if not self._save([by_key[key] for key in keys], number, term, token):
-                lost.update(keys)
-        return frozenset(lost)
+        grouped = by_shard(by_key, len(self._shards))
+        for number in grouped:
+            self._check(number, term)
+        lost = {number for number, keys in grouped.items() if self._moved([by_key[key] for key in keys])}
+        if lost and whole:
+            lost = set(grouped)
+        for number in grouped.keys() - lost:
+            self._write([by_key[key] for key in grouped[number]], self._shards[number], token)
+        return frozenset(key for number in lost for key in grouped[number])
 
-    def _save(self, writes: Sequence[Write], number: int, term: Term, token: str) -> bool:
-        shard = self._shards[number]
-        self._check(number, term)
-        if any(shard.entities.get(write.key, (0, b""))[0] != write.expected for write in writes):
-            return False
+    def _moved(self, writes: Sequence[Write]) -> bool:
+        """Is the version of one of them another than expected?"""
+        return any(
+            self._shard(write.key).entities.get(write.key, (0, b""))[0] != write.expected for write in writes
+        )
+
+    def _write(self, writes: Sequence[Write], shard: _Shard, token: str) -> None:
         for write in writes:
             shard.entities[write.key] = (write.entity.version, encode(write.entity))
             for (minute, counter), delta in write.deltas.items():
                 shard.buckets.add(minute, counter, delta)
             if write.due:
                 shard.due[write.key] = due_of(write, token).mark
-        return True
 
     def _greet(self) -> None:
         if self._run is not None and self._run != self._state.restarts:

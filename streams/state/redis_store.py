@@ -15,17 +15,17 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Collection, Mapping, Sequence
 from typing import Any, Final, cast
 
-import msgspec
 from redis.asyncio import Redis
 from redis.asyncio.connection import Connection, ConnectionPool
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from attribution.engine import Write
-from attribution.entities import Entity, decode, encode
+from attribution.entities import Entity, decode
 from attribution.semantics import STATE_HORIZON_MS, Semantics
 from streams.state.keys import VERSION_LENGTH, Keys, log_of, log_text, partition_field, version_text
 from streams.state.meaning import check_meaning, meaning_of
+from streams.state.packing import pack, packed
 from streams.state.store import (
     NO_LOGS,
     NOTHING_FRESH,
@@ -39,7 +39,6 @@ from streams.state.store import (
     Term,
     UnsafeStore,
     by_shard,
-    due_of,
     floor_from_clock,
     lowest,
     shard_of,
@@ -49,8 +48,6 @@ LIBRARY: Final = importlib.resources.files("streams.state").joinpath("lara.lua")
 SCAN_PAGE: Final = 1000  # keys
 DAY_SECONDS: Final = 86_400
 STATE_HORIZON_SECONDS: Final = STATE_HORIZON_MS // 1000
-
-_pack = msgspec.msgpack.Encoder().encode
 
 
 def evicting(information: Mapping[str, Any]) -> str | None:
@@ -68,6 +65,8 @@ def entity_ttl(slack_days: int) -> int:
 
 class RedisStore:
     """A `Store` on one Redis server. Raises `redis.RedisError` when it cannot be reached."""
+
+    whole = True
 
     def __init__(
         self,
@@ -151,33 +150,34 @@ class RedisStore:
                 if cursor == 0:
                     break
 
-    async def save(self, writes: Sequence[Write], term: Term, token: str) -> frozenset[str]:
-        """As `Store.save`: one pipeline, one function call a shard."""
+    async def save(
+        self, writes: Sequence[Write], term: Term, token: str, *, whole: bool = False
+    ) -> frozenset[str]:
+        """As `Store.save`: one pipeline; one function call a shard, or one for all of them."""
         by_key = {write.key: write for write in writes}
         grouped = by_shard(by_key, self._keys.shards)
-        packed = {
-            number: [self._packed([by_key[key] for key in keys], term.floors[number], token)]
+        arguments = {
+            number: self._packed([by_key[key] for key in keys], number, term, token)
             for number, keys in grouped.items()
         }
-        answers = await self._each("commit", packed)
-        _accepted(answers)
-        lost = (grouped[number] for number, answer in answers.items() if answer[0] == b"lost")
-        return frozenset(itertools.chain.from_iterable(lost))
+        calls = [list(arguments)] if whole else [[number] for number in arguments]
+        lost: list[str] = []
+        for numbers, answer in zip(calls, await self._commit(calls, arguments), strict=True):
+            _accepted({numbers[0]: answer})
+            if answer[0] == b"lost":
+                lost += itertools.chain.from_iterable(grouped[number] for number in numbers)
+        return frozenset(lost)
 
-    def _packed(self, writes: Sequence[Write], floor: int, token: str) -> bytes:
-        entities = [
-            part
-            for write in writes
-            for part in (write.key, version_text(write.expected), _stored(write.entity))
-        ]
-        deltas = [
-            part
-            for write in writes
-            for (minute, counter), delta in write.deltas.items()
-            for part in (minute, counter, delta)
-        ]
-        due = [part for write in writes if write.due for part in due_of(write, token)]
-        return _pack([str(floor), self._entity_ttl, self._bucket_ttl, entities, deltas, due])
+    def _packed(self, writes: Sequence[Write], number: int, term: Term, token: str) -> bytes:
+        return packed(writes, term.floors[number], token, self._entity_ttl, self._bucket_ttl)
+
+    async def _commit(self, calls: Sequence[Sequence[int]], arguments: Mapping[int, bytes]) -> list[Any]:
+        """Commit to some shards; those of one call all or none."""
+        pipeline = self._redis.pipeline(transaction=False)
+        for numbers in calls:
+            bases = [self._keys.base(number) for number in numbers]
+            pipeline.fcall("lara_1_commit", len(bases), *bases, *(arguments[number] for number in numbers))
+        return list(await pipeline.execute())
 
     async def advance(
         self, marks: Mapping[Partition, int], term: Term, fresh: Fresh = NOTHING_FRESH, logs: Logs = NO_LOGS
@@ -194,7 +194,7 @@ class RedisStore:
             for part in (f"{event_type}/event", event, f"{event_type}/commit", commit)
         ]
         packed = {
-            number: [_pack([str(term.floors[number]), self._bucket_ttl, flat, newest if number == 0 else []])]
+            number: [pack([str(term.floors[number]), self._bucket_ttl, flat, newest if number == 0 else []])]
             for number in self._all()
         }
         _accepted(await self._each("advance", packed))
@@ -206,7 +206,7 @@ class RedisStore:
             for partition, log in logs.items()
             for part in (partition_field(partition), log.anew, log.identity)
         ]
-        packed = {number: [_pack([str(term.floors[number]), *flat])] for number in self._all()}
+        packed = {number: [pack([str(term.floors[number]), *flat])] for number in self._all()}
         _accepted(await self._each("begin", packed))
 
     async def logs(self, partitions: Collection[Partition]) -> Logs:
@@ -273,7 +273,7 @@ class RedisStore:
         for (key, mark), version in published.items():
             shard = flat.setdefault(shard_of(key, self._keys.shards), [])
             shard += [key, mark, version_text(version)]
-        await self._each("clear", {number: [_pack(parts)] for number, parts in flat.items()})
+        await self._each("clear", {number: [pack(parts)] for number, parts in flat.items()})
 
     async def close(self) -> None:
         """Give the connections back."""
@@ -296,12 +296,6 @@ def _accepted(answers: Mapping[int, Any]) -> None:
     refusing = [number for number, answer in answers.items() if answer[0] == b"refused"]
     if refusing:
         raise Refused(f"shard {refusing[0]} began a new term, or a log anew")
-
-
-def _stored(entity: Entity) -> msgspec.Raw:
-    """The entity's string, packed as msgpack text: Redis 7 unpacks no msgpack of type `bin`."""
-    value = version_text(entity.version).encode() + encode(entity)
-    return msgspec.Raw(b"\xdb" + len(value).to_bytes(4, "big") + value)
 
 
 def literal(text: str) -> str:

@@ -2,7 +2,8 @@
 
 Rules (the commit protocol; `docs/how-it-works.md` says what breaks without each):
 - An entity lives in one of a fixed number of logical shards, and so does all that is written with it: its
-  bucket differences and its mark that an output is due. A save is all or nothing per shard.
+  bucket differences and its mark that an output is due. A save is all or nothing per shard; where one server
+  holds all shards, it may be so over all of them.
 - A save compares the version of every entity it writes, and the shard's floor. A version that moved: nothing
   of that shard is written and the keys come back as lost. A floor that moved: `Refused`, begin again.
 - The floor of a shard rises when its server is found to have restarted: no version is handed out twice.
@@ -88,6 +89,10 @@ NO_LOGS: Logs = {}
 class Store(Protocol):
     """Entities, buckets, marks and watermarks."""
 
+    @property
+    def whole(self) -> bool:
+        """Can a save be all or nothing over all shards? Only if one server holds them all."""
+
     async def open(self) -> Term:
         """Raise the floor of every restarted server and return the term to work under.
 
@@ -103,8 +108,13 @@ class Store(Protocol):
     def scan(self, kind: str) -> AsyncIterator[Mapping[str, Entity]]:
         """Every entity of a kind, by page, in no order; one written meanwhile comes at least once."""
 
-    async def save(self, writes: Sequence[Write], term: Term, token: str) -> frozenset[str]:
-        """Write what can be written; returns the keys that were not. Marks due writes with `token`."""
+    async def save(
+        self, writes: Sequence[Write], term: Term, token: str, *, whole: bool = False
+    ) -> frozenset[str]:
+        """Write what can be written, or if `whole`, all or nothing; returns the keys that were not.
+
+        Marks due writes with `token`.
+        """
 
     async def advance(
         self, marks: Mapping[Partition, int], term: Term, fresh: Fresh = NOTHING_FRESH, logs: Logs = NO_LOGS

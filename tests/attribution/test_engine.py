@@ -11,7 +11,8 @@ from itertools import permutations
 import pytest
 
 from attribution.contribution import difference
-from attribution.engine import Load, Save, outputs_of, settle
+from attribution.derived import outputs_of
+from attribution.engine import Load, Save, settle
 from attribution.entities import Entity, key_of, split_key
 from attribution.outputs import Withdrawn
 from attribution.semantics import Exclusion, Semantics
@@ -30,7 +31,8 @@ def no_floor(key):
 class Table:
     """What a store holds, and every effect that was asked of it."""
 
-    def __init__(self):
+    def __init__(self, whole=False):
+        self.whole = whole  # can a save be all or nothing?
         self.entities = {}
         self.counters = Counter()
         self.effects = []
@@ -41,6 +43,8 @@ class Table:
             return {key: self.entities[key] for key in effect.keys if key in self.entities}
         stored = {write.key: self.entities.get(write.key, Entity()).version for write in effect.writes}
         won = [write for write in effect.writes if stored[write.key] == write.expected]
+        if effect.whole and len(won) < len(effect.writes):
+            won = []
         for write in won:
             self.entities[write.key] = write.entity
             self.counters.update(write.deltas)
@@ -60,7 +64,7 @@ class Batch:
 
     def __init__(self, table, sent, semantics=DEFAULT, floor=no_floor):
         self._table = table
-        self._settling = settle(sent, semantics, floor)
+        self._settling = settle(sent, semantics, floor, whole=table.whole)
         self._answer = None
         self.dispositions = None
 
@@ -195,6 +199,7 @@ NAMES = {
     **{"linked": LINKED, "guessed": GUESSED},
 }
 SCENES = pytest.mark.parametrize("scene", NAMES.values(), ids=NAMES)
+MODES = pytest.mark.parametrize("whole", [False, True], ids=["layered", "whole"])
 MEANINGS = pytest.mark.parametrize(
     "semantics", [DEFAULT, Semantics(inference="credit", inferred_research="count")], ids=["shadow", "credit"]
 )
@@ -208,25 +213,27 @@ def orders(sent):
 
 @SCENES
 @MEANINGS
-def test_batches_may_be_cut_and_ordered_as_they_come(scene, semantics):
+@MODES
+def test_batches_may_be_cut_and_ordered_as_they_come(scene, semantics, whole):
     """Outputs and counters are those of all events at once."""
     sent = events(*scene[0], *scene[1])
     at_once = settled(sent, semantics=semantics)
     for order in orders(sent):
-        table = settled(*([one] for one in order), semantics=semantics)
+        table = settled(*([one] for one in order), semantics=semantics, table=Table(whole))
         assert outputs(table, semantics) == outputs(at_once, semantics)
         assert audited(table, semantics) == audited(at_once, semantics)
 
 
 @SCENES
 @MEANINGS
-def test_another_batch_may_settle_between_any_two_effects(scene, semantics):
+@MODES
+def test_another_batch_may_settle_between_any_two_effects(scene, semantics, whole):
     """What it took away is loaded again and settled again."""
     first, second = (events(*part) for part in scene)
     expected = settled([*first, *second], semantics=semantics)
     for one, other in ((first, second), (second, first)):
-        for steps in range(Batch(Table(), one, semantics).run()):
-            table = Table()
+        for steps in range(Batch(Table(whole), one, semantics).run()):
+            table = Table(whole)
             interrupted = Batch(table, one, semantics)
             interrupted.run(steps)
             settled(other, table=table, semantics=semantics)
@@ -255,14 +262,15 @@ def test_a_comparison_lost_at_a_later_layer_restates_what_an_earlier_one_changed
 
 @SCENES
 @MEANINGS
-def test_a_batch_that_crashed_between_any_two_effects_comes_again_and_mends_it(scene, semantics):
+@MODES
+def test_a_batch_that_crashed_between_any_two_effects_comes_again_and_mends_it(scene, semantics, whole):
     """Also where the batch after it was already settled."""
     first, second = (events(*part) for part in scene)
     expected = settled([*first, *second], semantics=semantics)
     for one, other in ((first, second), (second, first)):
-        for steps in range(Batch(Table(), one, semantics).run()):
+        for steps in range(Batch(Table(whole), one, semantics).run()):
             for later in ([one, other], [other, one]):
-                table = Table()
+                table = Table(whole)
                 Batch(table, one, semantics).run(steps)
                 settled(*later, table=table, semantics=semantics)
                 assert outputs(table, semantics) == outputs(expected, semantics)
@@ -271,12 +279,15 @@ def test_a_batch_that_crashed_between_any_two_effects_comes_again_and_mends_it(s
 
 @SCENES
 @MEANINGS
-def test_a_second_batch_that_crashed_comes_again_event_by_event(scene, semantics):
+@MODES
+def test_a_second_batch_that_crashed_comes_again_event_by_event(scene, semantics, whole):
     """How the broker cuts the redelivery does not matter."""
     for first, second in ([events(*part) for part in scene], [events(*part) for part in reversed(scene)]):
         expected = settled([*first, *second], semantics=semantics)
-        for steps in range(Batch(settled(first, semantics=semantics), second, semantics).run()):
-            table = settled(first, semantics=semantics)
+        for steps in range(
+            Batch(settled(first, semantics=semantics, table=Table(whole)), second, semantics).run()
+        ):
+            table = settled(first, semantics=semantics, table=Table(whole))
             Batch(table, second, semantics).run(steps)
             settled(*([one] for one in reversed(second)), table=table, semantics=semantics)
             assert outputs(table, semantics) == outputs(expected, semantics)
@@ -312,6 +323,31 @@ def test_senders_are_saved_before_their_receivers_hear_of_it():
     table = settled(events(*sent))
     kinds = [{split_key(write.key)[0] for write in writes} for writes in table.saves]
     assert kinds == [{layer.kind} for layer in STAGES]
+
+
+def test_what_may_be_saved_whole_is_saved_once():
+    """Each entity is written once, and counted and announced as by all layers one after the other."""
+    sent = [events(*part) for part in CHAIN]
+    layered, whole = settled(*sent), settled(*sent, table=Table(whole=True))
+    assert [len(writes) for writes in whole.saves] == [
+        len({one.key for one in writes}) for writes in whole.saves
+    ]
+    assert len(whole.saves) == len(sent)
+    assert outputs(whole) == outputs(layered)
+    assert audited(whole) == audited(layered)
+
+
+def test_a_whole_save_that_is_lost_is_settled_layer_by_layer():
+    """Somebody else writes at the same time: then each layer has its own chance."""
+    table, other = Table(whole=True), events(user("export", source_retrieval_id="r1"))
+    batch = Batch(table, events(*CHAIN[0]))
+    while not any(isinstance(effect, Load) and "retrieval:r1" in effect.keys for effect in table.effects):
+        batch.step()
+    settled(other, table=table)
+    table.effects = []
+    batch.run()
+    assert [effect.whole for effect in table.effects if isinstance(effect, Save)][:2] == [True, False]
+    assert outputs(table) == outputs(settled([*events(*CHAIN[0]), *other]))
 
 
 def test_what_a_layer_says_to_itself_is_settled_before_the_next_layer():

@@ -3,6 +3,7 @@
 import pytest
 
 from attribution import actions, documents, inference, labels, need, placements, requests, retrievals
+from attribution.derived import READS
 from attribution.entities import Entity, split_key
 from attribution.events import EVENT_TYPES
 from attribution.semantics import Semantics
@@ -185,6 +186,20 @@ def addresses(semantics, *sent):
             for address in layer.speak(identity, entity, semantics):
                 said.add((layer.name, address.topic, split_key(address.receiver)[0]))
     return said
+
+
+@pytest.mark.slow
+def test_what_a_layer_says_depends_only_on_the_topics_that_it_reads():
+    """Without the others it says the same: so it is asked once for the same records and topics of a batch."""
+    records, _ = simulate(seed=3, start_ms=BASE, end_ms=BASE + 6 * 3_600_000, prompts=60, rates=COVERAGE)
+    sent = (*(record.value for record in records if record.value is not None), *SPOKEN)
+    for semantics in (Semantics(), Semantics(inference="credit", inferred_research="count")):
+        for key, entity in settle(*sent, semantics=semantics).store.entities().items():
+            kind, identity = split_key(key)
+            for layer in (layer for layer in STAGES if layer.kind == kind):
+                heard = {topic: said for topic, said in entity.said.items() if topic in READS[layer.name]}
+                without = Entity(own=entity.own, said=heard)
+                assert layer.speak(identity, without, semantics) == layer.speak(identity, entity, semantics)
 
 
 def test_every_layer_speaks_with_the_function_of_its_module():

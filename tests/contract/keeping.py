@@ -18,7 +18,7 @@ from typing import Any
 
 from aiokafka.structs import ConsumerRecord
 
-from attribution.engine import outputs_of
+from attribution.derived import outputs_of
 from attribution.events import identity, type_of
 from attribution.parsing import Rejected, parse
 from attribution.semantics import Semantics

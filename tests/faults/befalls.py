@@ -40,7 +40,7 @@ def _torn(world: "World", call: Call, amount: int) -> None:
     if call.name == "publish":
         world.server.do(call.effect(amount))
     elif call.name not in KAFKA:
-        with world.server.tearing(amount):
+        with world.server.tearing(0 if call.whole else amount):
             world.answer(call.unheard())
     _fail(call)
 

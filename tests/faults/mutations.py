@@ -23,7 +23,7 @@ from tests.faults.mutation import REDIS, Mutation, one
 PUBLISH: Final = 'await self._timed("publish", lambda: self._publisher.publish([*decoded.letters, *letters]))'
 ADVANCED: Final = "self._in_vain = {}\n    self._points.raised(marks)"
 COMMIT_FLOOR: Final = (
-    "writes, deltas, due = unpack(cmsgpack.unpack(args[1]))\n  if floor_of(base) ~= floor then"
+    "writes, deltas, due = unpack(cmsgpack.unpack(args[shard]))\n    if floor_of(base) ~= floor then"
 )
 ADVANCE_FLOOR: Final = "marks, fresh = unpack(cmsgpack.unpack(args[1]))\n  if floor_of(base) ~= floor then"
 ADVANCE: Final = """logs = self._points.logs_of({Partition(*one.source): 0 for one in batches})
@@ -47,17 +47,15 @@ MUTATIONS: Final[Mapping[str, Mutation]] = {
         VERSIONS,
         "a save compares no versions",
         5,
-        MemoryStore._save,
-        {'any(shard.entities.get(write.key, (0, b""))[0] != write.expected for write in writes)': "False"},
+        MemoryStore._moved,
+        {'self._shard(write.key).entities.get(write.key, (0, b""))[0] != write.expected': "False"},
     ),
     "lost-comparison": one(
         VERSIONS,
         "what was lost to another worker is not settled again",
         92,
-        _Batch.run,
-        {
-            "lost = frozenset((yield Save(writes)) if writes else ())": "_, lost = (yield Save(writes)) if writes else (), ()"
-        },
+        _Batch._run,
+        {"lost = frozenset((yield Save(writes)))": "yield Save(writes)"},
     ),
     "version-comparison-redis": one(
         VERSIONS,
@@ -70,7 +68,7 @@ MUTATIONS: Final[Mapping[str, Mutation]] = {
     "duplicate-digest": one(
         DUPLICATES,
         "a record that is there already is kept once more",
-        17,
+        128,
         with_record,
         {"if any(event.digest == known.digest for known in entity.own):": "if False:"},
     ),
@@ -84,14 +82,14 @@ MUTATIONS: Final[Mapping[str, Mutation]] = {
     "restating-records": one(
         RESTATING,
         "a record that comes again lets nothing be said again",
-        1,
+        40,
         _Batch._apply,
         {"if event.digest in known or dropped:": "if False:"},
     ),
     "restating-statements": one(
         RESTATING,
         "a statement that comes again lets nothing be said again",
-        1,
+        275,
         Visit.hear,
         {"if message.heal or after is entity:": "if False:"},
     ),
@@ -99,13 +97,13 @@ MUTATIONS: Final[Mapping[str, Mutation]] = {
         RESTATING,
         "what was settled again after a lost comparison says only what changed",
         97,
-        _Batch.run,
+        _Batch._run,
         {"visits[key].heal = ALL": "pass"},
     ),
     "restating-former": one(
         RESTATING,
         "those who are told nothing any more do not hear that again",
-        17,
+        97,
         _Batch._speak,
         {"{address for address in stored.former if address.topic in layer.says}": "set()"},
     ),
@@ -139,8 +137,8 @@ MUTATIONS: Final[Mapping[str, Mutation]] = {
         FLOOR,
         "a new version is one above the old, whatever the floor",
         "a letter of lost state that arrives late",
-        _Batch._write,
-        {"max(before.version + 1, self._floor(key))": "before.version + 1"},
+        _Batch._renewed,
+        {"max(self._held[key].stored.version + 1, self._floor(key))": "self._held[key].stored.version + 1"},
     ),
     "floor-rise-redis": one(
         FLOOR,
@@ -164,7 +162,7 @@ MUTATIONS: Final[Mapping[str, Mutation]] = {
     "order-settle": one(
         ORDER,
         "the watermark moves before the batch is settled",
-        1,
+        20,
         StatePipeline._commit,
         {"settled = await self._timed(": f"{ADVANCE}settled = await self._timed("},
     ),

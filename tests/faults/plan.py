@@ -74,6 +74,7 @@ class Plan(NamedTuple):
     sizes: tuple[int, ...] = (5,)  # offsets of the first fetch, of the second, …, and again
     turns: bool = False  # after each step another task goes on, if there is one
     semantics: str = "plain"
+    whole: bool = False  # is a batch saved whole?
 
     def __str__(self) -> str:
         """As a Python expression, to be pasted into a test."""
@@ -104,6 +105,7 @@ def plan_of(seed: int) -> Plan:
         tuple(chance.choices((1, 2, 3, 5, 8, 30), k=chance.randint(1, 4))),
         chance.random() < 0.4,
         chance.choice(("plain", "plain", "credit", "count")),
+        chance.random() < 0.5,
     )
 
 

@@ -217,3 +217,10 @@ class _TornStore(RedisStore):
         if self.reached < SHARDS:
             raise RedisConnectionError
         return answers
+
+    async def _commit(self, calls: Sequence[Sequence[int]], arguments: Mapping[int, bytes]) -> list[Any]:
+        within = [numbers for numbers in calls if numbers[0] < self.reached]
+        answers = await super()._commit(within, arguments) if within else []
+        if self.reached < SHARDS:
+            raise RedisConnectionError
+        return answers

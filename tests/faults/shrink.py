@@ -58,6 +58,7 @@ def _plainer(plan: Plan, fails: Fails) -> Plan:
 
 def _settings(plan: Plan) -> Iterator[Plan]:
     yield plan._replace(turns=False)
+    yield plan._replace(whole=False)
 
 
 def _workers(plan: Plan) -> Iterator[Plan]:

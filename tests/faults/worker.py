@@ -35,6 +35,7 @@ class Call:
         self.done: asyncio.Future[Any] | None = worker.loop.create_future()
         self.not_before = 0  # a step
         self.places: set[tuple[int, int]] = set()  # the (shard, minute) of buckets that it changes
+        self.whole = False  # does it reach all shards or none?
         self.ready: Callable[[], bool] = lambda: True
 
     def __str__(self) -> str:
@@ -43,7 +44,7 @@ class Call:
     def unheard(self, not_before: int = 0) -> "Call":
         """The same, to be done from a step on, with nobody to hear its answer."""
         other = Call(self.worker, "on its way", self.name, self.effect)
-        other.done, other.not_before, other.places = None, not_before, self.places
+        other.done, other.not_before, other.places, other.whole = None, not_before, self.places, self.whole
         return other
 
 
@@ -71,13 +72,21 @@ class Worker:
         semantics: Semantics,
         clock: Callable[[], float],
         partitions: Collection[TopicPartition],
+        *,
+        whole: bool,
     ) -> None:
         self.name, self.number, self.loop = name, number, outside.loop
         self._outside = outside
         self.positions: dict[TopicPartition, int] = {}
         self._claim = 0
         self.pipeline = StatePipeline(
-            GatedStore(self, store), self, semantics, METRICS, worker=name, clock=clock, sleep=self._sleep
+            GatedStore(self, store, whole=whole),
+            self,
+            semantics,
+            METRICS,
+            worker=name,
+            clock=clock,
+            sleep=self._sleep,
         )
         self.pipeline.bind(self)  # type: ignore[arg-type]
         self.tasks = [self._start("watch", self.pipeline.watch())]
@@ -127,11 +136,13 @@ class Worker:
         effect: Effect,
         ready: Callable[[], bool] | None = None,
         places: set[tuple[int, int]] | None = None,
+        *,
+        whole: bool = False,
     ) -> Any:
         """Wait until the world takes this call; its answer, or its error."""
         task = asyncio.current_task()
         call = Call(self, f"{self.name} {task.get_name() if task else ''}", name, effect)
-        call.ready, call.places = ready or call.ready, places or call.places
+        call.ready, call.places, call.whole = ready or call.ready, places or call.places, whole
         self._outside.calls.append(call)
         assert call.done is not None
         return await call.done
@@ -181,8 +192,8 @@ class Worker:
 class GatedStore:
     """A store whose every call waits at the worker's gate."""
 
-    def __init__(self, worker: Worker, store: Store) -> None:
-        self._worker, self._store = worker, store
+    def __init__(self, worker: Worker, store: Store, *, whole: bool) -> None:
+        self._worker, self._store, self.whole = worker, store, whole
 
     async def open(self) -> Term:
         return await self._worker.call("open", self._store.open)
@@ -193,9 +204,16 @@ class GatedStore:
     async def load(self, keys: Sequence[str]) -> Mapping[str, Entity]:
         return await self._worker.call("load", lambda: self._store.load(keys))
 
-    async def save(self, writes: Sequence[Write], term: Term, token: str) -> frozenset[str]:
+    async def save(
+        self, writes: Sequence[Write], term: Term, token: str, *, whole: bool = False
+    ) -> frozenset[str]:
         places = {(shard_of(write.key, SHARDS), minute) for write in writes for minute, _ in write.deltas}
-        return await self._worker.call("save", lambda: self._store.save(writes, term, token), places=places)
+        return await self._worker.call(
+            "save",
+            lambda: self._store.save(writes, term, token, whole=whole),
+            places=places,
+            whole=whole,
+        )
 
     async def advance(
         self, marks: Mapping[Partition, int], term: Term, fresh: Fresh = NOTHING_FRESH, logs: Logs = NO_LOGS

@@ -223,7 +223,14 @@ class World:
 
         store = self.server.store(self.semantics, clock)
         return Worker(
-            self, f"w{number}.{self._born}", number, store, self.semantics, clock, self.logs.partitions
+            self,
+            f"w{number}.{self._born}",
+            number,
+            store,
+            self.semantics,
+            clock,
+            self.logs.partitions,
+            whole=self.plan.whole,
         )
 
     def assign(self, number: int) -> None:

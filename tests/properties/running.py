@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from attribution.engine import outputs_of
+from attribution.derived import outputs_of
 from attribution.events import Event
 from attribution.outputs import ATTRIBUTIONS, OUTCOMES
 from attribution.parsing import Rejected, parse

@@ -18,11 +18,11 @@ Batch = Sequence[Event]
 class Running:
     """One batch on its way through one worker."""
 
-    def __init__(self, batch: Batch, semantics: Semantics, term: Term, token: str) -> None:
+    def __init__(self, batch: Batch, semantics: Semantics, term: Term, token: str, *, whole: bool) -> None:
         self.batch = batch
         self.term = term
         self.token = token
-        self._settling = settle(batch, semantics, term.floor)
+        self._settling = settle(batch, semantics, term.floor, whole=whole)
         self._answer: object = None
 
     async def step(self, store: Store) -> bool:
@@ -35,7 +35,7 @@ class Running:
         if isinstance(request, Load):
             self._answer = await store.load(request.keys)
         else:
-            self._answer = await store.save(request.writes, self.term, self.token)
+            self._answer = await store.save(request.writes, self.term, self.token, whole=request.whole)
         return False
 
 
@@ -57,7 +57,8 @@ class Schedule:
         while self._waiting or self._running:
             if self._waiting and len(self._running) < workers:
                 token = f"t{self._chance.random()}"
-                self._running.append(Running(self._waiting.pop(0), self._semantics, term, token))
+                whole = self._chance.random() < 0.5
+                self._running.append(Running(self._waiting.pop(0), self._semantics, term, token, whole=whole))
                 continue
             if isinstance(self._store, MemoryStore) and restarts:
                 restarts -= self._restart(self._store)

@@ -430,8 +430,8 @@ class Flaky(MemoryStore):
     async def load(self, keys):
         return await self._once("load", super().load(keys))
 
-    async def save(self, writes, term, token):
-        return await self._once("save", super().save(writes, term, token))
+    async def save(self, writes, term, token, *, whole=False):
+        return await self._once("save", super().save(writes, term, token, whole=whole))
 
     async def advance(self, *arguments, **logs):
         name = "start" if logs else "advance"

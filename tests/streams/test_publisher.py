@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from aiokafka.structs import ConsumerRecord
 
-from attribution.engine import outputs_of
+from attribution.derived import outputs_of
 from attribution.outputs import Attribution, Outcome
 from attribution.parsing import Rejected
 from attribution.statements import Decision

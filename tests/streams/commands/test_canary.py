@@ -5,7 +5,7 @@ from itertools import permutations
 
 import pytest
 
-from attribution.engine import outputs_of
+from attribution.derived import outputs_of
 from attribution.parsing import parse
 from metrics.buckets import Span
 from metrics.canary_metrics import CanaryMetrics

@@ -7,7 +7,7 @@ import pytest
 from aiokafka.structs import ConsumerRecord
 from jsonschema import Draft7Validator, Draft202012Validator
 
-from attribution.engine import outputs_of
+from attribution.derived import outputs_of
 from attribution.parsing import Rejected, parse
 from attribution.semantics import Semantics
 from streams.commands.schemas.examples import EXAMPLES
