@@ -66,8 +66,6 @@ def read_tried() -> Tried:
 def tried_markdown(_: Values) -> str:
     """The tables of docs/alerts.md."""
     tried = read_tried()
-    if not tried.levels:
-        return NOT_YET
     names = sorted({name for level in tried.levels for name in level.alarms_a_month})
     alarms = [
         (f"`{name}`", *(f"{level.alarms_a_month.get(name, 0.0):.1f}" for level in tried.levels))
@@ -96,7 +94,6 @@ def _minutes(minutes: float | None) -> str:
     return "–" if minutes is None else f"{minutes:.0f} min"
 
 
-NOT_YET: Final = "**Not yet.** `python -m deploy.montecarlo` has not been run with these rules."
 ABOUT: Final = """\
 `python -m deploy.montecarlo` simulates {days} days of counts a minute with {seeds} seeds: a daily cycle,
 sessions whose retrievals succeed or fail together, and shares that drift. It back-fills what the exporter

@@ -1,6 +1,7 @@
 """`python -m deploy.montecarlo`: try the thresholds, and write `deploy/montecarlo.json`.
 
-Each amount of traffic is tried with each seed, for a month without any change and for ten days with changes.
+Each amount of traffic is tried with each seed: for a month without any change, and for ten days with three
+changes of 30 hours.
 Parts that are finished stay in a folder, so it may be stopped and goes on. It needs Prometheus and promtool.
 Then run `python -m deploy.generate`, which prints it in docs/alerts.md.
 """
@@ -8,7 +9,8 @@ Then run `python -m deploy.generate`, which prints it in docs/alerts.md.
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from itertools import product
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product, repeat
 from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
@@ -31,7 +33,7 @@ SEEDS: Final = 5
 LEVELS: Final = {"low": 300, "normal": 5_000, "high": 30_000}  # retrievals a day, over all cells
 CHANGE_DAYS: Final = (4, 6, 8)
 CHANGED_DAYS: Final = 10
-LASTS: Final = 12 * HOUR
+LASTS: Final = 30 * HOUR  # longer than the longest window
 # What a share becomes at noon of these days, for so long; and the alerts that may see it.
 SIZES: Final = {
     "null": (0.2, 0.4, 0.8),
@@ -158,20 +160,26 @@ def _first(part: list[Fired], names: Sequence[str], cell: Labels, change: Change
     return min(times, default=None)
 
 
+def finished(part: Part, values: Values, file: Path) -> list[Fired]:
+    """From its file, which is written whole or not at all, if nobody has written it yet."""
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        half = file.with_suffix(".half")
+        half.write_bytes(msgspec.json.encode(tried(part, values)))
+        half.rename(file)
+        sys.stdout.write(f"{part.name}\n")
+        sys.stdout.flush()
+    return msgspec.json.decode(file.read_bytes(), type=list[Fired])
+
+
 def main(folder: Path) -> None:
-    """All parts that are not finished yet, and then the whole."""
+    """All parts that are not finished yet, one a processor at a time, and then the whole."""
     values = read_values()
     digest = digest_of(values)
     parts = [Part(*one) for one in product(LEVELS, range(1, SEEDS + 1), (False, True))]
-    found: dict[Part, list[Fired]] = {}
-    for part in parts:
-        file = folder / f"{digest}-{part.name}.json"
-        if not file.exists():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(msgspec.json.encode(tried(part, values)))
-            sys.stdout.write(f"{part.name}\n")
-            sys.stdout.flush()
-        found[part] = msgspec.json.decode(file.read_bytes(), type=list[Fired])
+    files = [folder / f"{digest}-{part.name}.json" for part in parts]
+    with ProcessPoolExecutor() as pool:
+        found = dict(zip(parts, pool.map(finished, parts, repeat(values), files), strict=True))
     quiet = {level: [found[part] for part in parts if part[::2] == (level, False)] for level in LEVELS}
     changed = {level: [found[part] for part in parts if part[::2] == (level, True)] for level in LEVELS}
     result = Tried(

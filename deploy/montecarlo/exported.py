@@ -38,7 +38,8 @@ def write(cells: Cells, start_seconds: int, out: TextIO) -> None:
         families.setdefault(series.partition("{")[0], []).append((series, points))
     for name in sorted(families):
         out.write(f"# TYPE {name} gauge\n")
-        for series, points in families[name]:
+        for named, points in families[name]:
+            series = named.replace('", ', '",')  # OpenMetrics allows no space between labels
             out.writelines(f"{series} {value!r} {start_seconds + 60 * minute}\n" for minute, value in points)
     out.write("# EOF\n")
 
