@@ -3,7 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 LARA_DEMO_SECONDS ?= 60
-SOURCES := attribution deploy metrics streams tests
+SOURCES := assistant attribution deploy metrics streams tests
 
 .PHONY: setup demo test prove lint check lock services clean
 

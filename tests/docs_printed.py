@@ -126,6 +126,7 @@ PRINTED: Final[Mapping[str, Callable[[], str]]] = {
     "worst": lambda: whole("worst queries docs/example.jsonl --by rejected --min-n 1"),
     "assets": lambda: whole("worst assets docs/example.jsonl --by unused --min-n 1"),
     "export": evaluating_export,
+    "evaluate": lambda: whole("evaluate"),
     "contract": contract_of_a_placement,
     "doctor": operating_doctor,
     "ragas": lambda: whole("export docs/example.jsonl --format ragas"),

@@ -22,6 +22,7 @@ COMMANDS: Final = (
     cli_ask.backtest,
     cli_ask.report,
     cli_evaluate.study,
+    cli_evaluate.evaluate,
     cli_ask.explain,
     cli_evaluate.worst,
     cli_evaluate.sample,

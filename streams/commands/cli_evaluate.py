@@ -12,6 +12,7 @@ from metrics.sampling import HIGHEST_SEED
 from metrics.worst import SUBJECTS
 from streams.commands.options import AS_JSON, AS_OF, FILES_OR_LIVE, SEED, WINDOW, Instant, run
 from streams.commands.options import prompts as with_prompts
+from streams.settings import Settings
 
 LIMIT = click.option(
     "--n", "limit", type=click.IntRange(min=1), default=20, show_default=True, help="Rows of a table."
@@ -225,3 +226,56 @@ def study(prompts: int, seed: int) -> None:
     from streams.commands.study import study as command
 
     run(lambda settings: command(settings, prompts, seed))
+
+
+@click.command(short_help="What every stage of a search finds; is one worse?")
+@click.argument("sets", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--documents",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="What is searched, JSON lines or Markdown; may be given again. Default: the example.",
+)
+@click.option("--baseline", help="Compare with this stage, or with a file of --save.")
+@click.option(
+    "--candidate",
+    type=click.Choice(["keyword", "vector", "fused", "reranked"]),
+    default="fused",
+    show_default=True,
+    help="The stage that is compared, and saved.",
+)
+@click.option(
+    "--metric",
+    type=click.Choice(["R@5", "R@10", "MRR", "NDCG@5", "NDCG@10", "P@1", "P@5", "P@10"]),
+    default="NDCG@10",
+    show_default=True,
+    help="What is compared.",
+)
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the candidate's scores, to be a baseline.",
+)
+@click.option(
+    "--publish",
+    metavar="kafka|FILE",
+    help="Send the grades as judgements to the topics, or write them to a file.",
+)
+@AS_JSON
+def evaluate(sets: tuple[Path, ...], documents: tuple[Path, ...], **asked: Any) -> None:
+    """Search for the queries of SETS, and print recall, MRR, NDCG and precision of every stage by slice.
+
+    A set is JSON lines: {"query": …, "grades": {id: 0 to 2}, "slice": …, "language": …, "groups": […]}.
+    Without SETS it is the example, a small support knowledge base in English and Chinese.
+
+    With --baseline the candidate is compared query by query, and code 1 says that a slice is surely worse: a
+    gate for a build. Needs pip install 'lara[assistant]'.
+    """
+
+    def command(settings: Settings) -> None:
+        from streams.commands.evaluate import Asked
+        from streams.commands.evaluate import run as evaluated
+
+        evaluated(settings, sets, documents, Asked(**asked))
+
+    run(command)
