@@ -77,7 +77,7 @@ def _answer(answer: Answer, question: Question) -> dict[str, Any]:
 
 def _inference(story: Story, act: Act | None) -> dict[str, Any] | None:
     """What rule 5 says; None of what it is never asked."""
-    if act is None or story.by_time is None or story.resolved is None or story.is_excluded:
+    if act is None or story.by_time is None or story.resolved is None:
         return None
     return {
         "retrieval_id": actions.guessed(story.entity),

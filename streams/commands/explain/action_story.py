@@ -36,7 +36,7 @@ class Story(NamedTuple):
     act: Act | None
     resolved: Resolved | None
     steps: tuple[Step, ...] = ()
-    by_time: Step | None = None  # what rule 5 says, decisive or not
+    by_time: Step | None = None  # what rule 5 says, decisive or not; of an excluded action it is not asked
     answers: tuple[Answer, ...] = ()
     excluded_because: str | None = None
 
@@ -68,7 +68,7 @@ async def story_of(identity: str, entity: Entity, question: Question) -> Story:
     ]
     return story._replace(
         steps=steps(act, known, semantics),
-        by_time=inferred(act, known.session),
+        by_time=None if story.is_excluded else inferred(act, known.session),
         answers=tuple(answers),
         excluded_because=_named_exclusion(story, bool(answers)),
     )
