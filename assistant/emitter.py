@@ -25,7 +25,9 @@ import msgspec
 from assistant.sinks import Record, Sink
 from attribution.events import Action, Event, Judgement, Placement, Prompt, Retrieval, type_of
 
-CAPACITY: Final = 10_000  # some 5 MB of events; at 100 a second an outage of 100 seconds loses nothing
+CAPACITY: Final = (
+    10_000  # 25 MB, if all are retrievals of 20 ids; at 100 a second an outage of 100 seconds loses nothing
+)
 BATCH: Final = 500
 LINGER_SECONDS: Final = 0.05  # how long an event may wait for others
 RETRY_SECONDS: Final = 1.0

@@ -3,25 +3,22 @@
 Rules:
 - What a list scores is the caller's `Scorer`: lara's own Layer 1, so that a score here is one of the live
   figures.
-- An interval of a mean is Wilson's with the mean in place of the share: no scores between 0 and 1 with that
-  mean vary more than ones and zeros do, so it is wide enough, and never a point where all queries score 1.
 - Two lists are compared over the same queries by flipping the signs of their differences at random (a
   paired permutation test, two-sided, seeded). Of several slices the p-values are Holm's.
 - A slice gets worse if its mean falls and its p is below `ALPHA`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import sqrt
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
 
+from assistant.cache import Cache
 from assistant.search import STAGES, Search
 from assistant.trained import Example, TrainedOnOtherHalf
 
-Z: Final = 1.959963984540054  # the 97.5 % point of the normal distribution
 ALPHA: Final = 0.05
 FLIPS: Final = 9_999  # with the one that happened 10,000: p is known to about 0.004 at 0.05
 ALL: Final = "all"
@@ -38,15 +35,6 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     slice: str = "other"
     language: str = ""
     groups: frozenset[str] = frozenset()
-
-
-class Mean(NamedTuple):
-    """A mean over n queries with its 95 % bounds."""
-
-    value: float
-    lower: float
-    upper: float
-    n: int
 
 
 class Difference(NamedTuple):
@@ -104,12 +92,16 @@ def unknown_documents(search: Search, cases: Iterable[Case]) -> list[str]:
 def with_reranker(search: Search, cases: Sequence[Case]) -> Search:
     """The same search with a reranker trained on the other half of the cases, on what it will see."""
     index, seen = search.index, _Seen()
-    training = Search(index, search.configuration, seen)
+    training = Search(
+        index, search.configuration, seen, cache=Cache(size=0)
+    )  # else a query's texts are another's
     examples = []
     for case in cases:
+        seen.texts = ()
         fired = training.search(case.query, groups=case.groups).fired
         relevant = [case.grades.get(one, 0) > 0 for one in fired[: len(seen.texts)]]
-        examples.append(Example(case.query, seen.texts, relevant))
+        if relevant:
+            examples.append(Example(case.query, seen.texts, relevant))
     training.close()
     return Search(index, search.configuration, TrainedOnOtherHalf(examples, index.encoder))
 
@@ -140,15 +132,6 @@ def slices(cases: Sequence[Case]) -> dict[str, list[int]]:
         for name in filter(None, (case.slice, case.language)):
             found.setdefault(name, []).append(number)
     return {**found, ALL: list(range(len(cases)))}
-
-
-def mean(values: Sequence[float]) -> Mean:
-    """The mean of scores between 0 and 1. Raises ZeroDivisionError for none."""
-    n, total = len(values), sum(values)
-    share, wide = total / n, Z * Z / n
-    centre = (share + wide / 2) / (1 + wide)
-    margin = Z * sqrt(max(share * (1 - share), 0.0) / n + wide / (4 * n)) / (1 + wide)
-    return Mean(share, max(0.0, min(centre - margin, share)), min(1.0, max(centre + margin, share)), n)
 
 
 def permutation_p(differences: Sequence[float], seed: int = 1) -> float:

@@ -1,8 +1,9 @@
-"""How sure a share of counts can be: Wilson's score interval.
+"""How sure a share of counts, or a mean of scores from 0 to 1, can be: Wilson's score interval.
 
 Rules:
 - 95 %, two-sided; bounds lie in [0, 1] and hold the share itself.
 - Nothing counted, nothing known: no interval.
+- Of scores in [0, 1], `hits` is their sum: ones and zeros vary most of all, so it is wide enough.
 
 Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
 """
@@ -20,7 +21,7 @@ class Interval(NamedTuple):
     upper: float
 
 
-def wilson(hits: int, trials: int) -> Interval | None:
+def wilson(hits: float, trials: int) -> Interval | None:
     """The 95 % interval of `hits / trials`, or None without trials.
 
     Raises ValueError unless `0 <= hits <= trials`.
@@ -32,6 +33,6 @@ def wilson(hits: int, trials: int) -> Interval | None:
     centre = hits + Z * Z / 2
     margin = Z * sqrt(hits * (trials - hits) / trials + Z * Z / 4)
     divisor = trials + Z * Z
-    # Without hits, centre and margin are the same number; without misses, rounding leaves 1 by a trace.
+    # Next to no hits, and without misses, rounding would leave [0, 1] by a trace.
     upper = (centre + margin) / divisor if hits < trials else 1.0
-    return Interval((centre - margin) / divisor, upper)
+    return Interval(max(0.0, (centre - margin) / divisor), min(1.0, upper))

@@ -10,7 +10,17 @@ from attribution.events import EVENT_TYPES
 from attribution.outputs import ATTRIBUTIONS, DEADLETTERS, OUTCOMES
 from metrics.sampling import HIGHEST_SEED
 from metrics.worst import SUBJECTS
-from streams.commands.options import AS_JSON, AS_OF, FILES_OR_LIVE, SEED, WINDOW, Instant, run
+from streams.commands.options import (
+    AS_JSON,
+    AS_OF,
+    FILES_OR_LIVE,
+    METRICS,
+    SEED,
+    STAGES,
+    WINDOW,
+    Instant,
+    run,
+)
 from streams.commands.options import prompts as with_prompts
 from streams.settings import Settings
 
@@ -239,14 +249,14 @@ def study(prompts: int, seed: int) -> None:
 @click.option("--baseline", help="Compare with this stage, or with a file of --save.")
 @click.option(
     "--candidate",
-    type=click.Choice(["keyword", "vector", "fused", "reranked"]),
+    type=click.Choice(STAGES),
     default="fused",
     show_default=True,
     help="The stage that is compared, and saved.",
 )
 @click.option(
     "--metric",
-    type=click.Choice(["R@5", "R@10", "MRR", "NDCG@5", "NDCG@10", "P@1", "P@5", "P@10"]),
+    type=click.Choice(METRICS),
     default="NDCG@10",
     show_default=True,
     help="What is compared.",

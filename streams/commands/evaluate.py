@@ -23,8 +23,10 @@ from rich.console import Console
 from rich.table import Table
 
 from attribution.ranking import BILLION, scores
+from metrics.intervals import wilson
 from metrics.report import instant
 from streams.commands.backtest import NotKnown
+from streams.commands.options import METRICS
 from streams.commands.replay import records_of, send
 from streams.settings import Settings
 
@@ -38,7 +40,6 @@ try:
         compare,
         evaluate,
         load_cases,
-        mean,
         slices,
         unknown_documents,
         with_reranker,
@@ -52,9 +53,17 @@ except ImportError as missing:
     ) from None
 
 EXAMPLES: Final = Path(sys.modules["assistant"].__path__[0]) / "examples"
-METRICS: Final = ("R@5", "R@10", "MRR", "NDCG@5", "NDCG@10", "P@1", "P@5", "P@10")
 SHOWN: Final = ("R@5", "MRR", "NDCG@10", "P@1")
 TOPICS: Final = "kafka"
+
+
+class Mean(NamedTuple):
+    """A mean over n queries with its 95 % bounds."""
+
+    value: float
+    lower: float
+    upper: float
+    n: int
 
 
 class Asked(NamedTuple):
@@ -135,6 +144,14 @@ def _print_table(cases: Sequence[Case], scored: Scores) -> None:
             table.add_row(metric, name, str(len(members)), *cells, end_section=name == "all")
     Console().print(table)
     click.echo("95 % bounds. * TrainedOnOtherHalf: each half of the queries by a model trained on the other.")
+
+
+def mean(values: Sequence[float]) -> Mean:
+    """The mean of scores between 0 and 1. Raises ValueError for none."""
+    interval = wilson(sum(values), len(values))
+    if interval is None:
+        raise ValueError("no score has no mean")
+    return Mean(sum(values) / len(values), *interval, len(values))
 
 
 def _cell(values: Sequence[float]) -> str:

@@ -10,12 +10,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from metrics.windows import WINDOWS
 from streams.settings import Settings, SettingsError, read_settings
+
+# Stages of a search and scores of a list, as `lara evaluate` names them; the help needs no search installed.
+STAGES: Final = ("keyword", "vector", "fused", "reranked")
+METRICS: Final = ("R@5", "R@10", "MRR", "NDCG@5", "NDCG@10", "P@1", "P@5", "P@10")
 
 
 class Instant(click.ParamType):

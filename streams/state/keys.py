@@ -1,5 +1,6 @@
 """The key schema of one deployment, and the texts in it (see `lara.lua`)."""
 
+import re
 from typing import Final
 
 from streams.state.store import Log, Partition, shard_of
@@ -25,6 +26,11 @@ class Keys:
     def entity(self, key: str) -> str:
         """The key of an entity's string."""
         return self.entity_prefix(shard_of(key, self.shards)) + key
+
+
+def literal(text: str) -> str:
+    """A text that a Redis pattern takes as it stands."""
+    return re.sub(r"([\\*?\[\]])", r"\\\1", text)
 
 
 def version_text(version: int) -> str:

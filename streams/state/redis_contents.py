@@ -18,10 +18,10 @@ from attribution.stages import KINDS, Kind
 from metrics.buckets import Counters
 from streams.state.audit import HOUR, MINUTE, TOTAL, Bucket
 from streams.state.expiry import whole_since
-from streams.state.keys import VERSION_LENGTH, Keys
+from streams.state.keys import VERSION_LENGTH, Keys, literal
 from streams.state.meaning import check_meaning, meaning_of
 from streams.state.redis_buckets import DAY_HOURS, HOUR_MINUTES
-from streams.state.redis_store import entity_ttl, literal
+from streams.state.redis_store import entity_ttl
 
 PAGE: Final = 100  # keys looked at in one round trip
 COUNTING: Final = frozenset(kind for kind, row in KINDS.items() if row.contribute is not Kind().contribute)

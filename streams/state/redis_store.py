@@ -11,7 +11,6 @@ Rules:
 
 import importlib.resources
 import itertools
-import re
 from collections.abc import AsyncIterator, Awaitable, Collection, Mapping, Sequence
 from typing import Any, Final, cast
 
@@ -23,7 +22,7 @@ from redis.backoff import NoBackoff
 from attribution.engine import Write
 from attribution.entities import Entity, decode
 from attribution.semantics import STATE_HORIZON_MS, Semantics
-from streams.state.keys import VERSION_LENGTH, Keys, log_of, log_text, partition_field, version_text
+from streams.state.keys import VERSION_LENGTH, Keys, literal, log_of, log_text, partition_field, version_text
 from streams.state.meaning import check_meaning, meaning_of
 from streams.state.packing import pack, packed
 from streams.state.store import (
@@ -156,20 +155,16 @@ class RedisStore:
         """As `Store.save`: one pipeline; one function call a shard, or one for all of them."""
         by_key = {write.key: write for write in writes}
         grouped = by_shard(by_key, self._keys.shards)
+        lives = self._entity_ttl, self._bucket_ttl
         arguments = {
-            number: self._packed([by_key[key] for key in keys], number, term, token)
+            number: packed([by_key[key] for key in keys], term.floors[number], token, *lives)
             for number, keys in grouped.items()
         }
-        calls = [list(arguments)] if whole else [[number] for number in arguments]
-        lost: list[str] = []
-        for numbers, answer in zip(calls, await self._commit(calls, arguments), strict=True):
-            _accepted({numbers[0]: answer})
-            if answer[0] == b"lost":
-                lost += itertools.chain.from_iterable(grouped[number] for number in numbers)
-        return frozenset(lost)
-
-    def _packed(self, writes: Sequence[Write], number: int, term: Term, token: str) -> bytes:
-        return packed(writes, term.floors[number], token, self._entity_ttl, self._bucket_ttl)
+        calls = [tuple(grouped)] if whole else [(number,) for number in grouped]
+        answers = dict(zip(calls, await self._commit(calls, arguments), strict=True))
+        _accepted({numbers[0]: answer for numbers, answer in answers.items()})
+        lost = (number for numbers, answer in answers.items() if answer[0] == b"lost" for number in numbers)
+        return frozenset(key for number in lost for key in grouped[number])
 
     async def _commit(self, calls: Sequence[Sequence[int]], arguments: Mapping[int, bytes]) -> list[Any]:
         """Commit to some shards; those of one call all or none."""
@@ -296,11 +291,6 @@ def _accepted(answers: Mapping[int, Any]) -> None:
     refusing = [number for number, answer in answers.items() if answer[0] == b"refused"]
     if refusing:
         raise Refused(f"shard {refusing[0]} began a new term, or a log anew")
-
-
-def literal(text: str) -> str:
-    """A text that a Redis pattern takes as it stands."""
-    return re.sub(r"([\\*?\[\]])", r"\\\1", text)
 
 
 async def _run_id(connection: Connection) -> str:

@@ -7,11 +7,12 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.evaluation import BadSet, compare, load_cases, mean, permutation_p, slices
+from assistant.evaluation import BadSet, compare, load_cases, permutation_p, slices
 from assistant.search import STAGES
 from attribution.parsing import Rejected, parse
+from streams.commands import options
 from streams.commands.cli import main
-from streams.commands.evaluate import SHOWN, judgements, layer_one
+from streams.commands.evaluate import SHOWN, judgements, layer_one, mean
 
 UNITS = st.lists(st.floats(0, 1), min_size=1, max_size=50)
 
@@ -26,6 +27,11 @@ def test_an_interval_holds_its_mean_and_is_never_a_point(values):
     found = mean(values)
     assert 0 <= found.lower <= found.value + 1e-12 and found.value - 1e-12 <= found.upper <= 1
     assert found.upper - found.lower > 0.01
+
+
+def test_the_command_line_names_the_stages_of_a_search():
+    """It cannot ask the search, which may not be installed."""
+    assert options.STAGES == STAGES
 
 
 def test_a_permutation_test_knows_chance_from_a_difference():
