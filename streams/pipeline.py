@@ -33,7 +33,7 @@ from streams.progress import Progress, told
 from streams.publisher import Publisher, evidence_delays, letters_of
 from streams.resume import ResumePoints
 from streams.saying import SPOKEN, say_again, say_again_since_loss
-from streams.state.drive import Settled, drive
+from streams.state.drive import Pace, Settled, drive
 from streams.state.store import Due, Partition, Refused, Store, Term
 from streams.transport import Fetched
 
@@ -74,6 +74,7 @@ class StatePipeline:
         self._deadletter_payloads = deadletter_payloads
         self.progress = Progress(metrics, clock)
         self._points = ResumePoints(store, metrics)
+        self._pace = Pace()
         self._term: Term | None = None
         self._in_vain: Mapping[str, int] = {}  # key → version: published, but not yet known to be kept
         self._waiting: list[Fetched] = []
@@ -155,7 +156,7 @@ class StatePipeline:
         """Settle, publish, raise the watermarks, take back the marks; each patiently, in this order."""
         token = f"{int(self._clock() * 1000)}/{self._worker}"
         settled = await self._timed(
-            "settle", lambda: drive(decoded.events, self._semantics, self._store, term, token)
+            "settle", lambda: drive(decoded.events, self._semantics, self._store, term, token, self._pace)
         )
         outputs = {due: outputs_of(due.key, entity, self._semantics) for due, entity in settled.due.items()}
         letters = [
