@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.generate.values import read_values
 from streams.settings import SECRETS_VARIABLE, read_settings
 from streams.state.redis_store import LIBRARY
 from tests.deployed import COMPOSE, SERVICES, of_compose
@@ -17,6 +18,7 @@ BIN = Path(sys.executable).parent
 DOCKERFILE = (ROOT / "deploy/Dockerfile").read_text("utf-8")
 ACL = (ROOT / "deploy/redis/users.acl").read_text("utf-8")
 OURS = of_compose()
+VALUES = read_values()
 MONITORING = {"canary", "prometheus", "alertmanager", "grafana"}
 PINNED = re.compile(r"[\w./-]+:v?\d+\.\d+\.\d+\S*")
 
@@ -71,6 +73,31 @@ def test_health_checks_ask_the_port_that_is_served(name):
     port = OURS[name].environment[f"LARA_{name.upper()}_PORT"]
     assert f"127.0.0.1:{port}/livez" in SERVICES[name]["healthcheck"]["test"][-1]
     assert port in re.search(r"^EXPOSE (.+)$", DOCKERFILE, re.MULTILINE)[1].split()
+
+
+@pytest.mark.parametrize("name", VALUES.prometheus.targets)
+def test_prometheus_looks_where_the_services_are(name):
+    """Each by the name and port of its service; a name may stand for several containers."""
+    (target,) = VALUES.prometheus.targets[name]
+    service, _, port = target.partition(":")
+    ports = {
+        found for variable, found in SERVICES[service].get("environment", {}).items() if "_PORT" in variable
+    }
+    published = {one.rpartition(":")[2] for one in SERVICES[service].get("ports", ())}
+    assert service == name and port in ports | published
+    assert VALUES.prometheus.discovery == "dns"
+
+
+def test_what_is_mounted_is_there():
+    """A path that is not in the project would be made by the engine, as an empty folder of root."""
+    mounted = {
+        volume.partition(":")[0]
+        for service in SERVICES.values()
+        for volume in service.get("volumes", ())
+        if volume.startswith("./")
+    }
+    assert mounted
+    assert [path for path in mounted if not (ROOT / path).is_dir()] == []
 
 
 @pytest.mark.parametrize("name", sorted(set(SERVICES) - {"topics"}))

@@ -8,7 +8,7 @@ import yaml
 from deploy.generate import alerts, rules
 from deploy.generate.cases import Look, cases_of_a_share
 from deploy.generate.plain_cases import PLAIN_CASES
-from deploy.generate.values import Values
+from deploy.generate.values import Prometheus, Values
 from metrics.alerts import Alert
 from metrics.catalogue import CATALOGUE
 
@@ -71,13 +71,19 @@ def alerts_yaml(values: Values) -> str:
     return yaml_text({"groups": [_group(PIPELINE, rules.of_the_pipeline()), *content]})
 
 
+def _addresses(own: Prometheus, name: str) -> dict[str, Any]:
+    """Where Prometheus finds what is called so: every address of a name, or the addresses as they are."""
+    targets = own.targets[name]
+    if own.discovery == "static":
+        return {"static_configs": [{"targets": targets}]}
+    parts = (target.split(":") for target in targets)
+    return {"dns_sd_configs": [{"names": [host], "type": "A", "port": int(port)} for host, port in parts]}
+
+
 def prometheus_yaml(values: Values) -> str:
     """deploy/prometheus/prometheus.yml."""
     own = values.prometheus
-    scraped = [
-        {"job_name": job, "static_configs": [{"targets": own.targets[name]}]}
-        for name, job in own.jobs.items()
-    ]
+    scraped = [{"job_name": job, **_addresses(own, name)} for name, job in own.jobs.items()]
     return yaml_text(
         {
             "global": {
@@ -86,7 +92,7 @@ def prometheus_yaml(values: Values) -> str:
                 "evaluation_interval": own.evaluation_interval,
             },
             "rule_files": ["shares.yaml", "rules.yaml", "alerts.yaml"],
-            "alerting": {"alertmanagers": [{"static_configs": [{"targets": own.targets["alertmanager"]}]}]},
+            "alerting": {"alertmanagers": [_addresses(own, "alertmanager")]},
             "scrape_configs": scraped,
         }
     )

@@ -10,7 +10,7 @@ Rules:
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
 import yaml
@@ -27,6 +27,7 @@ Duration = Annotated[str, Meta(pattern=r"^\d+(ms|s|m|h|d)$")]
 Window = Annotated[str, Meta(pattern=r"^(5m|1h|6h|24h|7d)$")]
 Share = Annotated[float, Meta(gt=0, lt=1)]
 Count = Annotated[int, Meta(ge=1)]
+Target = Annotated[str, Meta(pattern=r"^[^\s:/]+:\d+$")]
 Address = Annotated[str, Meta(pattern=r"^https?://\S+$")]
 Read = TypeVar("Read", bound=Struct)
 UNITS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -106,7 +107,8 @@ class Prometheus(Struct, frozen=True, forbid_unknown_fields=True):
     scrape_interval: Duration
     evaluation_interval: Duration
     jobs: Mapping[str, str]  # of worker, exporter and canary: the name of the scrape job
-    targets: Mapping[str, list[str]]  # of these, and of alertmanager
+    discovery: Literal["dns", "static"]
+    targets: Mapping[str, list[Target]]  # of these, and of alertmanager
 
 
 class Notify(Struct, frozen=True, forbid_unknown_fields=True):

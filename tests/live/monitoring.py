@@ -91,7 +91,7 @@ def short_values(workers: list[int], exporter: int, alertmanager: int, webhook: 
     receivers = {severity: f"http://{HOST}:{webhook}/{severity}" for severity in values.notify.receivers}
     return msgspec.structs.replace(
         values,
-        prometheus=msgspec.structs.replace(values.prometheus, targets=targets),
+        prometheus=msgspec.structs.replace(values.prometheus, discovery="static", targets=targets),
         notify=msgspec.structs.replace(values.notify, receivers=receivers),
     )
 

@@ -90,6 +90,7 @@ async def test_what_is_written_starts_and_works(deployment, bootstrap, guarded, 
         assert "came back" in asked(ports["canary"], "/readyz")[1]
         _, page = asked(ports["exporter"], "/metrics")
         assert "lara_exporter_up 1.0" in page
+        assert "lara_redis_used_bytes " in page  # a reader may ask for the server's memory
     for name, one in stated.items():
         told = await refused(one.command, {**given[name], "LARA_COLOUR": "red"})
         assert "LARA_COLOUR" in told
