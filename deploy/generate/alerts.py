@@ -19,11 +19,11 @@ from metrics.watched import WATCHED, Watched
 PERCENT: Final = "humanizePercentage"
 # By layer: the dashboard that shows it.
 DASHBOARDS: Final = {
-    "0": "lara-layer-0",
-    "1": "lara-layer-1",
-    "2": "lara-layer-2",
-    "1 and 2": "lara-joint",
-    "lineage": "lara-lineage",
+    "0": "lara-planner",
+    "1": "lara-health",
+    "2": "lara-attribution",
+    "1 and 2": "lara-health",
+    "lineage": "lara-health",
     "pipeline": "lara-pipeline",
     "state": "lara-pipeline",
 }

@@ -4,10 +4,12 @@ import re
 
 import pytest
 
-from deploy.generate.alerts import DASHBOARDS, annotations, expression
+from deploy.generate.alerts import annotations, expression
 from deploy.generate.cases import EVERY, cases_of_a_share
+from deploy.generate.dashboards import dashboards
 from deploy.generate.plain_cases import PLAIN_CASES
 from deploy.generate.rules import groups, of_the_pipeline
+from deploy.generate.thresholds import thresholds
 from deploy.generate.values import read_values
 from metrics.alerts import ALERTS, Form, Kind, Severity
 from metrics.runbooks import RUNBOOKS
@@ -15,6 +17,7 @@ from metrics.watched import WATCHED
 from tests.test_docs import metric_names
 
 VALUES = read_values()
+BOARDS = dashboards(thresholds())
 RECORDED = {one.name for group in groups(VALUES).values() for one in group}
 RECORDED |= {one.name for one in of_the_pipeline()}
 # Of `lara canary`, a process of its own.
@@ -71,11 +74,14 @@ def test_recorded_series_are_made_of_series_that_are_printed_or_recorded():
 
 @every_alert
 def test_an_alert_leads_to_its_runbook_and_its_dashboard(alert):
-    """Under the addresses of the values, with a summary."""
+    """Under the addresses of the values, with a summary; the dashboard is there and shows what is watched."""
     told = annotations(alert, VALUES)
     assert told["runbook_url"] == f"{VALUES.links.runbooks}#{alert.name.lower()}"
-    assert told["dashboard_url"].startswith(VALUES.links.dashboards)
-    assert told["summary"] and alert.layer in DASHBOARDS
+    folder, _, uid = told["dashboard_url"].rpartition("/")
+    assert folder == VALUES.links.dashboards and told["summary"]
+    shown = BOARDS[f"dashboards/{uid}.json"]
+    figures = {WATCHED[alert.watches].figure} if alert.watches else set(alert.figures)
+    assert [figure for figure in figures if figure not in shown] == []
 
 
 @every_alert
